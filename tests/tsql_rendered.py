@@ -11,8 +11,7 @@ from qmon.engines.sql.file import scanned
 from qmon.engines.sql.queries import Name, SqlFile
 from qmon.engines.sql.text import Form, Placeholder
 from qmon.engines.sqlserver.engine import SqlServer
-from qmon.model.groups.conditions import Column as RowColumn
-from qmon.model.groups.conditions import IsNull
+from qmon.model.groups.conditions import ColumnRef, IsNull
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.zones import UTC_ZONE
 
@@ -34,7 +33,7 @@ def names_for(query: Query, kind: str = "varchar", *, filtered: bool = False, si
     for slot, forms in forms_of(query).items():
         name = f"q_{slot}"
         if "where" in forms:
-            out[slot] = Where(IsNull(RowColumn("q_c")), "dbo", UTC_ZONE)
+            out[slot] = Where(IsNull(ColumnRef("q_c")), "dbo", UTC_ZONE)
         elif "int" in forms:
             out[slot] = size
         elif forms & LISTED:

@@ -11,7 +11,7 @@ from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sql.conditions import RowColumn, Where, row_sql
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.groups.conditions import (
-    Column,
+    ColumnRef,
     Compared,
     Condition,
     Every,
@@ -26,20 +26,20 @@ from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
 
 HOSTILE = "a]\"]b'; drop table x; --"
 BOTH: list[Engine] = [Postgres(), SqlServer()]
-LOOKUP = Lookup("workers", "id", "worker", "max", OneOf(Column("kind"), ("w",)))
+LOOKUP = Lookup("workers", "id", "worker", "max", OneOf(ColumnRef("kind"), ("w",)))
 ALL: dict[str, Condition] = {
-    "one": OneOf(Column(HOSTILE), ("new",)),
-    "several": OneOf(Column(HOSTILE), ("new", 1)),
-    "none": OneOf(Column(HOSTILE), ("new",), negated=True),
-    "null": IsNull(Column(HOSTILE)),
-    "number": Compared(Column(HOSTILE), ">=", 5),
-    "column": Compared(Column(HOSTILE), "<", Column("most")),
-    "past": Timed(Column(HOSTILE), "<="),
-    "late": Timed(Column(HOSTILE), "<=", 30.0),
-    "its own": Timed(Column(HOSTILE), ">", Column("seconds")),
-    "elsewhere": Exists(HOSTILE, "id", Column("worker"), OneOf(Column("kind"), ("w",))),
-    "nowhere": Exists(HOSTILE, "id", Column("worker"), negated=True),
-    "looked up": IsNull(Column("beat", lookup=LOOKUP), negated=True),
+    "one": OneOf(ColumnRef(HOSTILE), ("new",)),
+    "several": OneOf(ColumnRef(HOSTILE), ("new", 1)),
+    "none": OneOf(ColumnRef(HOSTILE), ("new",), negated=True),
+    "null": IsNull(ColumnRef(HOSTILE)),
+    "number": Compared(ColumnRef(HOSTILE), ">=", 5),
+    "column": Compared(ColumnRef(HOSTILE), "<", ColumnRef("most")),
+    "past": Timed(ColumnRef(HOSTILE), "<="),
+    "late": Timed(ColumnRef(HOSTILE), "<=", 30.0),
+    "its own": Timed(ColumnRef(HOSTILE), ">", ColumnRef("seconds")),
+    "elsewhere": Exists(HOSTILE, "id", ColumnRef("worker"), OneOf(ColumnRef("kind"), ("w",))),
+    "nowhere": Exists(HOSTILE, "id", ColumnRef("worker"), negated=True),
+    "looked up": IsNull(ColumnRef("beat", lookup=LOOKUP), negated=True),
 }
 
 
@@ -63,8 +63,10 @@ def test_no_value_is_in_the_text_and_no_name_leaves_its_quotes(
 
 
 def test_values_come_in_the_order_of_their_marks() -> None:
-    looked_up = Timed(Column("beat", lookup=LOOKUP), "<=", 30.0)
-    text, values = sql(Postgres(), Every((OneOf(Column("state"), ("a", "b")), looked_up, OneOf(Column("n"), (7,)))))
+    looked_up = Timed(ColumnRef("beat", lookup=LOOKUP), "<=", 30.0)
+    text, values = sql(
+        Postgres(), Every((OneOf(ColumnRef("state"), ("a", "b")), looked_up, OneOf(ColumnRef("n"), (7,))))
+    )
     assert values == ["a", "b", "w", 30.0, 7]
     assert text.index('"state"') < text.index('"kind"') < text.index("make_interval") < text.index('"n"')
 
@@ -75,15 +77,15 @@ def test_nothing_said_is_true_and_none_of_nothing_is_false() -> None:
 
 
 def test_a_negated_list_holds_for_null() -> None:
-    text, _ = sql(Postgres(), OneOf(Column("state"), ("a",), negated=True))
+    text, _ = sql(Postgres(), OneOf(ColumnRef("state"), ("a",), negated=True))
     assert text == '(q."state" IS NULL OR q."state" NOT IN (?))'
 
 
 def test_a_column_of_the_row_referred_to_is_one_value() -> None:
-    text, values = row_sql(Postgres(), RowColumn(Column("beat", lookup=LOOKUP), "s", UTC_ZONE), "since")
+    text, values = row_sql(Postgres(), RowColumn(ColumnRef("beat", lookup=LOOKUP), "s", UTC_ZONE), "since")
     found = 'SELECT MAX(qx."beat") FROM "s"."workers" AS qx WHERE qx."id" = q."worker" AND qx."kind" = ?'
     assert (text, values) == (f"({found})", {"since_1": "w"})
 
 
 def test_an_element_of_an_array() -> None:
-    assert row_sql(Postgres(), RowColumn(Column("by", 2), "s", UTC_ZONE), "owner")[0] == 'q."by"[2]'
+    assert row_sql(Postgres(), RowColumn(ColumnRef("by", 2), "s", UTC_ZONE), "owner")[0] == 'q."by"[2]'

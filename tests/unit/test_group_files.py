@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.groups.conditions import Column, Compared, Every, Exists, IsNull, OneOf, Some, Timed
+from qmon.model.groups.conditions import ColumnRef, Compared, Every, Exists, IsNull, OneOf, Some, Timed
 from qmon.model.groups.group import Group
 from qmon.model.groups.io import group_from_dict
 from qmon.model.layout.layout import TableName
@@ -28,23 +28,23 @@ def when(text: str) -> object:
 @pytest.mark.parametrize(
     ("text", "condition"),
     [
-        ('{ a = "x" }', OneOf(Column("a"), ("x",))),
-        ('{ a = ["x", 1] }', OneOf(Column("a"), ("x", 1))),
-        ("{ a = true }", OneOf(Column("a"), ("true",))),
-        ('{ a = { not = "x" } }', OneOf(Column("a"), ("x",), negated=True)),
-        ("{ a = { null = true } }", IsNull(Column("a"))),
-        ("{ a = { null = false } }", IsNull(Column("a"), negated=True)),
-        ("{ a = { past = true } }", Timed(Column("a"), "<=")),
-        ('{ a = { future = true, plus = "30s" } }', Timed(Column("a"), ">", 30.0)),
-        ('{ a = { past = true, plus = "lease" } }', Timed(Column("a"), "<=", Column("lease"))),
-        ('{ a = { below = "most" } }', Compared(Column("a"), "<", Column("most"))),
-        ("{ a = { at_least = 3 } }", Compared(Column("a"), ">=", 3)),
-        ("{ a = 1, b = 2 }", Every((OneOf(Column("a"), (1,)), OneOf(Column("b"), (2,))))),
-        ("{ any = [{ a = 1 }, { b = 2 }] }", Some((OneOf(Column("a"), (1,)), OneOf(Column("b"), (2,))))),
-        ('{ exists = { table = "t", key = "job" } }', Exists("t", "job", Column("id"))),
+        ('{ a = "x" }', OneOf(ColumnRef("a"), ("x",))),
+        ('{ a = ["x", 1] }', OneOf(ColumnRef("a"), ("x", 1))),
+        ("{ a = true }", OneOf(ColumnRef("a"), ("true",))),
+        ('{ a = { not = "x" } }', OneOf(ColumnRef("a"), ("x",), negated=True)),
+        ("{ a = { null = true } }", IsNull(ColumnRef("a"))),
+        ("{ a = { null = false } }", IsNull(ColumnRef("a"), negated=True)),
+        ("{ a = { past = true } }", Timed(ColumnRef("a"), "<=")),
+        ('{ a = { future = true, plus = "30s" } }', Timed(ColumnRef("a"), ">", 30.0)),
+        ('{ a = { past = true, plus = "lease" } }', Timed(ColumnRef("a"), "<=", ColumnRef("lease"))),
+        ('{ a = { below = "most" } }', Compared(ColumnRef("a"), "<", ColumnRef("most"))),
+        ("{ a = { at_least = 3 } }", Compared(ColumnRef("a"), ">=", 3)),
+        ("{ a = 1, b = 2 }", Every((OneOf(ColumnRef("a"), (1,)), OneOf(ColumnRef("b"), (2,))))),
+        ("{ any = [{ a = 1 }, { b = 2 }] }", Some((OneOf(ColumnRef("a"), (1,)), OneOf(ColumnRef("b"), (2,))))),
+        ('{ exists = { table = "t", key = "job" } }', Exists("t", "job", ColumnRef("id"))),
         (
             '{ missing = { table = "t", by = "w", when = { a = 1 } } }',
-            Exists("t", "id", Column("w"), OneOf(Column("a"), (1,)), negated=True),
+            Exists("t", "id", ColumnRef("w"), OneOf(ColumnRef("a"), (1,)), negated=True),
         ),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 from qmon.engines.postgres.engine import Postgres
 from qmon.model.budget import Observing, Throttled
-from qmon.model.groups.conditions import Column, OneOf
+from qmon.model.groups.conditions import ColumnRef, OneOf
 from qmon.model.groups.group import FoundGroup, Group, State
 from qmon.model.layout.layout import TableName
 from qmon.model.samples.groups import GroupStateSample
@@ -20,7 +20,11 @@ from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.state.stale_figures import fresh_s
 
 GROUP = Group(
-    "jobs", TableName("s", "jobs"), "id", (State("ready", "ready", OneOf(Column("state"), ("new",))),), Column("queue")
+    "jobs",
+    TableName("s", "jobs"),
+    "id",
+    (State("ready", "ready", OneOf(ColumnRef("state"), ("new",))),),
+    ColumnRef("queue"),
 )
 
 
@@ -76,7 +80,7 @@ def test_what_was_not_among_those_that_were_read_is_unknown_and_not_0() -> None:
 def test_a_state_that_is_dear_to_count_is_counted_seldom_and_what_is_ready_in_each_poll(
     cost_s: float, late: float
 ) -> None:
-    dead = State("failed", "dead", OneOf(Column("state"), ("failed",)))
+    dead = State("failed", "dead", OneOf(ColumnRef("state"), ("failed",)))
     made = probes(replace(GROUP, states=(*GROUP.states, dead)), cost_s)
 
     def asked(now: float) -> set[str]:

@@ -84,7 +84,7 @@ def test_the_group_of_a_queue_is_found_anew(layout: Layout) -> None:
 
 
 def test_columns_are_fields() -> None:
-    for name, kind in (("choose", requeue.Found), ("lock", _Locked)):
+    for name, kind in (("choose", requeue.ChosenRow), ("lock", _Locked)):
         columns = queries.load("postgres", f"library/{name}", (13, 0)).columns
         assert set(columns) == {field.name for field in fields(kind)}
     assert {field.name for field in fields(pause._Queue)} == {"queue"}

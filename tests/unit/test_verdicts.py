@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from qmon.model.figure import Figure, Severity
+from qmon.model.layout.layout import GroupPart, Layout, TableName
 from qmon.model.operations import Pause, Side
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RuleInput, judge
@@ -31,6 +32,15 @@ def test_stuck_is_said_at_once_with_its_number() -> None:
     code, proof = after(replace(FINE, stuck=Figure(7)), 0)
     assert code == "stuck in progress"
     assert proof == "7 in progress for more than 5 m 00 s"
+
+
+def test_where_messages_say_themselves_how_long_they_may_take_stuck_names_no_time() -> None:
+    part = GroupPart("pg-boss", "mails", own_timeout=True)
+    layout = Layout("pg-boss/mails", "pg-boss", TableName("s", "job"), id="id", part=part)
+    proof = after(replace(FINE, stuck=Figure(7), layout=layout), 0)[1]
+    assert proof == "7 in progress for longer than each may take"
+    layout = replace(layout, part=replace(part, own_timeout=False))
+    assert after(replace(FINE, stuck=Figure(7), layout=layout), 0)[1] == "7 in progress for more than 5 m 00 s"
 
 
 def test_outrun_needs_thirty_seconds() -> None:

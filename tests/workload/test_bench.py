@@ -22,7 +22,7 @@ from qmon.workload.bench.loops import POPPED, PUSHED, make_loops
 from qmon.workload.bench.measure import measure
 from qmon.workload.bench.results import CaseResult, Dequeue
 from qmon.workload.bench.run import BenchProgress, leftovers, run_bench
-from qmon.workload.bench.sessions import SLICE_S, Sessions, Slice
+from qmon.workload.bench.sessions import SLICE_S, LoadSessions, Slice
 from qmon.workload.bench.site import Site, new_schema, sweep
 from qmon.workload.statements import Statements
 from tests.cli.calling import program, run, surroundings
@@ -109,7 +109,7 @@ def loaded(
     """What two pushers and two poppers did in three slices."""
     loops = make_loops(site, layout, case)
     settings: dict[str, Value] = {"batch": case.batch, "unit": 16, "ahead": 10, "bytes": 50}
-    with Sessions(site.connect, site.statement("salvage")) as sessions:
+    with LoadSessions(site.connect, site.statement("salvage")) as sessions:
         sessions.add("pusher", 2, loops.push, settings)
         sessions.add("popper", 2, loops.pop, settings)
         start_at = now(site)

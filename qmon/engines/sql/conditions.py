@@ -8,7 +8,7 @@ from typing import Final
 
 from qmon.engines.base import Engine, Value
 from qmon.model.groups.conditions import (
-    Column,
+    ColumnRef,
     Compared,
     Condition,
     Every,
@@ -30,7 +30,7 @@ _OTHER: Final = "x"
 class RowColumn:
     """A column of a row, or of the row it refers to, as a name that a statement may use."""
 
-    column: Column
+    column: ColumnRef
     schema: str
     zone: Zone
 
@@ -50,7 +50,7 @@ class GroupNames:
     def __init__(self, group: Group) -> None:
         self._group = group
 
-    def column(self, column: Column | None) -> RowColumn | None:
+    def column(self, column: ColumnRef | None) -> RowColumn | None:
         """A column of a row, or of one that it refers to."""
         return None if column is None else RowColumn(column, self._group.schema, self._group.zone)
 
@@ -64,7 +64,7 @@ class GroupNames:
         group = self._group
         return {
             "table": group.table.parts,
-            "id": self.column(Column(group.id)),
+            "id": self.column(ColumnRef(group.id)),
             "queue": self.column(group.queue),
             "since": self.column(states[0].since if len(states) == 1 else None),
             "owner": self.column(group.owner),
@@ -103,7 +103,7 @@ class _Writer:
                 return f"{left} {how} {self._bound(other) if isinstance(other, int) else self.column(other, of)}"
             case Timed(column, how, plus):
                 left = self.column(column, of)
-                less = self.column(plus, of) if isinstance(plus, Column) else self._bound(plus) if plus else ""
+                less = self.column(plus, of) if isinstance(plus, ColumnRef) else self._bound(plus) if plus else ""
                 return f"{left} {how} {self._engine.now_less(self._zone, less)}"
             case Exists():
                 return self._exists(condition, of)
@@ -112,7 +112,7 @@ class _Writer:
             case Some(conditions):
                 return f"({' OR '.join(self.text(each, of) for each in conditions) or '1 = 0'})"
 
-    def column(self, column: Column, of: str) -> str:
+    def column(self, column: ColumnRef, of: str) -> str:
         """The column; of another table as the one value that is found there."""
         quote, lookup = self._engine.quote, column.lookup
         other = of if lookup is None else of + _OTHER

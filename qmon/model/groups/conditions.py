@@ -25,7 +25,7 @@ class Lookup:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnRef:
     """A column of the row, or of the row that it refers to (``lookup``). ``element``: of an array, from 1."""
 
     name: str
@@ -37,7 +37,7 @@ class Column:
 class OneOf:
     """The column has one of these values; or none of them, or is NULL (``negated``)."""
 
-    column: Column
+    column: ColumnRef
     values: tuple[StateValue, ...]
     negated: bool = False
 
@@ -46,7 +46,7 @@ class OneOf:
 class IsNull:
     """The column is NULL, or is not (``negated``)."""
 
-    column: Column
+    column: ColumnRef
     negated: bool = False
 
 
@@ -54,18 +54,18 @@ class IsNull:
 class Compared:
     """The column compared with a whole number, or with another column."""
 
-    column: Column
+    column: ColumnRef
     how: Comparison
-    other: int | Column
+    other: int | ColumnRef
 
 
 @dataclass(frozen=True, slots=True)
 class Timed:
     """A time, so many seconds later (``plus``, or the column that has them), compared with the present one."""
 
-    column: Column
+    column: ColumnRef
     how: Literal["<=", ">"]
-    plus: float | Column = 0.0
+    plus: float | ColumnRef = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Exists:
 
     table: str
     key: str
-    by: Column
+    by: ColumnRef
     when: Condition | None = None
     negated: bool = False
     as_text: bool = False

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from qmon.model.groups.conditions import NEVER, Column, Condition, Timed
-from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, Layout, LayoutSource, Part, TableName
+from qmon.model.groups.conditions import NEVER, ColumnRef, Condition, Timed
+from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, LayoutSource, TableName
 from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
 
 Kind = Literal["ready", "scheduled", "in_progress", "dead", "done", "other"]
@@ -25,7 +25,7 @@ class State:
     name: str
     kind: Kind
     when: Condition
-    since: Column | None = None
+    since: ColumnRef | None = None
 
     @property
     def key(self) -> str:
@@ -45,7 +45,7 @@ class Steps:
     table: str
     id: str | None
     at: str | None
-    queue: Column | None
+    queue: ColumnRef | None
     steps: tuple[tuple[Step, Condition | None], ...]
 
 
@@ -56,7 +56,7 @@ class Workers:
 
     table: str
     alive: Condition
-    queue: Column | None = None
+    queue: ColumnRef | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,13 @@ class Group:
     table: TableName
     id: str
     states: tuple[State, ...]
-    queue: Column | None = None
+    queue: ColumnRef | None = None
     overdue: Condition | None = None
     gone: Condition | None = None
-    owner: Column | None = None
-    attempts: Column | None = None
-    payload: Column | None = None
-    priority: Column | None = None
+    owner: ColumnRef | None = None
+    attempts: ColumnRef | None = None
+    payload: ColumnRef | None = None
+    priority: ColumnRef | None = None
     steps: tuple[Steps, ...] = ()
     workers: Workers | None = None
     counters: bool = False
@@ -113,7 +113,7 @@ class Group:
         """One of its queues; ``None``: all that it holds."""
         kinds = tuple(dict.fromkeys(state.kind for state in self.states))
         own = self.source is LayoutSource.CONFIGURATION
-        part = Part(
+        part = GroupPart(
             self.name, value, self.library, self.word, kinds, self.overdue is not None, self.gone is not None, own
         )  # fmt: skip
         name = self.name if value is None else f"{self.name}/{value}"

@@ -8,7 +8,7 @@ from typing import Final, Literal, cast
 from qmon.errors import BadInput
 from qmon.model.config_reader import Keys
 from qmon.model.groups.conditions import (
-    Column,
+    ColumnRef,
     Compared,
     Condition,
     Every,
@@ -113,7 +113,7 @@ def _workers(keys: Keys) -> Workers | None:
     return workers
 
 
-def _column(keys: Keys, name: str) -> Column | None:
+def _column(keys: Keys, name: str) -> ColumnRef | None:
     """A column: its name, or a table ``{ column = …, element = 2 }``, or one of another table (``Lookup``)."""
     inner = keys.inner(name, alone="column")
     if inner is None:
@@ -123,7 +123,7 @@ def _column(keys: Keys, name: str) -> Column | None:
         pick = cast('Literal["min", "max"] | None', inner.choice("pick", ("min", "max")))
         key, by = inner.text("key") or "id", inner.need_text("by")
         lookup = Lookup(table, key, by, pick, _condition(inner, "when"))
-    column = Column(inner.need_text("column"), inner.whole("element"), lookup)
+    column = ColumnRef(inner.need_text("column"), inner.whole("element"), lookup)
     inner.finish()
     return column
 
@@ -144,7 +144,7 @@ def _every(keys: Keys) -> Condition:
             assert inner is not None  # noqa: S101 - the key is there
             of.append(_exists(inner, negated=name == "missing"))
         else:
-            of += _tests(Column(name), keys)
+            of += _tests(ColumnRef(name), keys)
     if not of:
         raise BadInput(f"{keys.where}: says nothing")
     keys.finish()
@@ -161,14 +161,14 @@ def _some(keys: Keys) -> Condition:
 def _exists(keys: Keys, *, negated: bool) -> Condition:
     by = _column(keys, "by")
     exists = Exists(
-        keys.need_text("table"), keys.text("key") or "id", by or Column("id"), _condition(keys, "when"), negated,
+        keys.need_text("table"), keys.text("key") or "id", by or ColumnRef("id"), _condition(keys, "when"), negated,
         keys.flag("as_text"),
     )  # fmt: skip
     keys.finish()
     return exists
 
 
-def _tests(column: Column, keys: Keys) -> list[Condition]:
+def _tests(column: ColumnRef, keys: Keys) -> list[Condition]:
     """What is true of one column: a value, a list of values, or a table of tests."""
     name = column.name
     raw = keys.raw[name]
@@ -189,7 +189,7 @@ def _values(keys: Keys, name: str) -> tuple[StateValue, ...]:
     return tuple(value for value in values if value is not None)
 
 
-def _named_tests(column: Column, tests: Keys, outer: Keys) -> list[Condition]:
+def _named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Condition]:
     outer.inner(column.name)
     of: list[Condition] = []
     if "null" in tests.raw:
@@ -210,16 +210,16 @@ def _named_tests(column: Column, tests: Keys, outer: Keys) -> list[Condition]:
     return of
 
 
-def _other(tests: Keys, name: str) -> int | Column:
+def _other(tests: Keys, name: str) -> int | ColumnRef:
     """What a column is compared with: a whole number, or the column of that name."""
     if isinstance(tests.raw[name], str):
-        return Column(tests.need_text(name))
+        return ColumnRef(tests.need_text(name))
     return tests.whole(name) or 0
 
 
-def _added(tests: Keys) -> float | Column:
+def _added(tests: Keys) -> float | ColumnRef:
     """What is added to a time before it is compared: a duration, or the seconds in the column of that name."""
     raw = tests.raw.get("plus")
     if isinstance(raw, str) and not raw[:1].isdigit():
-        return Column(tests.need_text("plus"))
+        return ColumnRef(tests.need_text("plus"))
     return tests.seconds("plus") or 0.0

@@ -128,7 +128,7 @@ class Clients:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GroupPart:
     """Which of the queues of a group this is (``model.groups``): the value of the column that tells them apart.
 
     ``value``: ``None`` for all that the table holds. ``library``: whose tables they are, empty for one's own; ``word``:
@@ -193,7 +193,7 @@ class Layout:
     routines: tuple[tuple[str, TableName], ...] = ()
     switch: Switch | None = None
     source: LayoutSource = LayoutSource.CONFIGURATION
-    part: Part | None = None
+    part: GroupPart | None = None
 
     @property
     def asked_as(self) -> str:
@@ -255,7 +255,7 @@ class Layout:
         return dict(self.routines).get(verb)
 
 
-def _part_has(part: Part, figure: str) -> bool:
+def _part_has(part: GroupPart, figure: str) -> bool:
     wanted = {"stuck": "in_progress", "complete_rate": "in_progress"}.get(figure, figure)
     if figure in ("gap", "fill"):
         return False

@@ -70,9 +70,15 @@ def _stuck(s: RuleInput) -> str | None:
     if owners is not None and (text := _by_owner(owners)):
         if not s.stuck.value:
             return text
-        return f"{_count(s)} in progress for more than {duration(s.timeout_s)}: {text}"
+        return f"{_late(s)}: {text}"
     whose = _holders(s)
-    return f"{_count(s)} in progress for more than {duration(s.timeout_s)}" + (f": {whose}" if whose else "")
+    return _late(s) + (f": {whose}" if whose else "")
+
+
+def _late(s: RuleInput) -> str:
+    own = s.layout is not None and s.layout.part is not None and s.layout.part.own_timeout
+    longer = "longer than each may take" if own else f"more than {duration(s.timeout_s)}"
+    return f"{_count(s)} in progress for {longer}"
 
 
 def _count(s: RuleInput) -> str:

@@ -41,7 +41,7 @@ _IDS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ChosenRow:
     """A message as ``library/choose`` reads it."""
 
     id: str
@@ -156,21 +156,21 @@ class _Rows:
         key = self._queue.group.id
         return {"queue": self._queue.value, "ids": json.dumps([{key: id} for id in ids])}
 
-    def _read(self, sql: Sql, ids: Sequence[str] | None, *, payloads: bool = False) -> list[Found]:
+    def _read(self, sql: Sql, ids: Sequence[str] | None, *, payloads: bool = False) -> list[ChosenRow]:
         names = self._names(late=True)
         values = self._values(ids or ())
         values |= {"proves": self._proves, "payloads": payloads, "limit": MOST}
         if ids is None:
             values["ids"] = None
         with as_ids(self._queue.layout):
-            return sql.fetch(Found, "library/choose", names, values)
+            return sql.fetch(ChosenRow, "library/choose", names, values)
 
-    def choose(self, sql: Sql) -> tuple[list[Found], tuple[LeftOut, ...]]:
+    def choose(self, sql: Sql) -> tuple[list[ChosenRow], tuple[LeftOut, ...]]:
         """Those that are meant, and why others of the same state are not."""
         choice = self._choice
         found = self._read(sql, choice.ids or None)
         left: Counter[str] = Counter()
-        chosen: list[Found] = []
+        chosen: list[ChosenRow] = []
         for row in found:
             why = self._why_left(row)
             if why is None and choice.limit is not None and len(chosen) >= choice.limit:
@@ -185,7 +185,7 @@ class _Rows:
             left["not there, or in another state"] = gone
         return chosen, tuple(LeftOut(why, count) for why, count in sorted(left.items()))
 
-    def _why_left(self, row: Found) -> str | None:
+    def _why_left(self, row: ChosenRow) -> str | None:
         """Why a message is left out; empty where it was not asked for at all, ``None`` where it is meant."""
         choice = self._choice
         if choice.owner is not None and row.owner != choice.owner:
@@ -205,7 +205,7 @@ class _Rows:
     def _only_dead(self) -> bool:
         return self._choice.owner_states == {OwnerState.DEAD}
 
-    def first(self, context: OperatorContext, sql: Sql, chosen: Sequence[Found]) -> tuple[PlanRow, ...]:
+    def first(self, context: OperatorContext, sql: Sql, chosen: Sequence[ChosenRow]) -> tuple[PlanRow, ...]:
         """The first of them, as a plan shows them."""
         if not chosen:
             return ()
@@ -260,7 +260,7 @@ class _Rows:
             parts.append("owner " + " or ".join(sorted(choice.owner_states)))
         return ", ".join(parts)
 
-    def risks(self, chosen: Sequence[Found]) -> tuple[str, ...]:
+    def risks(self, chosen: Sequence[ChosenRow]) -> tuple[str, ...]:
         """The risks."""
         if self._dead or not (risky := {row.owner_state for row in chosen} - {OwnerState.DEAD}):
             return ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.layout.layout import Layout, LayoutSource, Part
+from qmon.model.layout.layout import GroupPart, Layout, LayoutSource
 from qmon.model.operations import Kind, Side
 from qmon.operate.plan.library_queue import library_queue
 
@@ -38,7 +38,7 @@ def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:
     return None
 
 
-def _no_library(layout: Layout, part: Part, kind: Kind, side: Side | None) -> str | None:
+def _no_library(layout: Layout, part: GroupPart, kind: Kind, side: Side | None) -> str | None:
     whose = f"{part.library}'s" if part.library else "a group's"
     queue = library_queue(layout)
     if queue is not None and kind is Kind.REQUEUE and queue.statement("requeue") is not None:

@@ -16,7 +16,7 @@ from qmon.workload.bench.cases import BenchPlan, Case, gate
 from qmon.workload.bench.loops import empty_loop, make_loops
 from qmon.workload.bench.readings import BenchWaitSampler, Counters, counters, wait_until_gone
 from qmon.workload.bench.results import CaseResult, Latency
-from qmon.workload.bench.sessions import SLICE_S, LoadSession, Sessions, Slice
+from qmon.workload.bench.sessions import SLICE_S, LoadSession, LoadSessions, Slice
 from qmon.workload.bench.site import Site
 
 SAMPLE_EVERY_S: Final = 0.2
@@ -41,7 +41,7 @@ def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, on_progress
     sampler = BenchWaitSampler(site)
     with _held(site) if case.held else contextlib.nullcontext():
         before = counters(site)
-        with Sessions(site.connect, site.statement("salvage")) as sessions:
+        with LoadSessions(site.connect, site.statement("salvage")) as sessions:
             sessions.add("pusher", plan.pushers, loops.push, settings)
             sessions.add("popper", plan.poppers, loops.pop, settings)
             _watch(site, sessions, count, warm, on_progress, sampler)
@@ -55,7 +55,7 @@ def empty_rate(site: Site, plan: BenchPlan, seconds: float = 1.0) -> float:
     """Rounds per second of the loop with nothing in it, with as many sessions as the load has."""
     call = empty_loop(site)
     count = max(2, round(seconds / SLICE_S))
-    with Sessions(site.connect, site.statement("salvage")) as sessions:
+    with LoadSessions(site.connect, site.statement("salvage")) as sessions:
         sessions.add("pusher", plan.pushers + plan.poppers, call, {"batch": 1, "unit": 16, "ahead": 1, "bytes": 1})
         sessions.start(_clock(site) + _SETTLE_S, count)
         while sessions.working:
@@ -65,7 +65,7 @@ def empty_rate(site: Site, plan: BenchPlan, seconds: float = 1.0) -> float:
 
 
 def _watch(
-    site: Site, sessions: Sessions, count: int, warm: int, on_progress: OnProgress, sampler: BenchWaitSampler
+    site: Site, sessions: LoadSessions, count: int, warm: int, on_progress: OnProgress, sampler: BenchWaitSampler
 ) -> None:
     """Start the sessions, and look at them until they are through."""
     start_at = _clock(site) + _SETTLE_S
@@ -115,7 +115,13 @@ def _latency(histograms: Iterable[Sequence[int]]) -> Latency | None:
 
 
 def _outcome(
-    case: Case, sessions: Sessions, warm: int, count: int, before: Counters, after: Counters, sampler: BenchWaitSampler
+    case: Case,
+    sessions: LoadSessions,
+    warm: int,
+    count: int,
+    before: Counters,
+    after: Counters,
+    sampler: BenchWaitSampler,
 ) -> CaseResult:
     pushes, pops = _slices(sessions.pushers, warm), _slices(sessions.poppers, warm)
     seconds = (count - warm) * SLICE_S

@@ -89,7 +89,7 @@ class LoadSession:
         self._connection.close()
 
 
-class Sessions:
+class LoadSessions:
     """All sessions of one run. Leaving the block ends them, within a slice or by cancelling."""
 
     def __init__(self, connect: Callable[[str], Connection], salvage: Statement) -> None:
