@@ -37,15 +37,16 @@ QUEUES = queues()
 READ_ONLY = {
     "delayed_job", "good_job", "hangfire", "laravel", "masstransit", "river", "symfony-messenger",
 }  # fmt: skip
-"""Their figures are read, and nothing is done to their queues."""
+"""Their messages are read alone."""
+PAUSED = {"good_job", "river", "solid-queue"}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
 def test_each_takes_what_acting_gives_and_returns_what_it_asks_for(file: queries.SqlFile) -> None:
     query = queries.load("postgres", file.name, (13, 0))
-    paused = file.name.endswith(("pause", "resume", "paused"))
-    assert query.columns == (("queue",) if paused else ("id",))
-    assert set(query.parameters) - {"queue"} == (set() if paused else {"ids"})
+    of_rows = not file.name.endswith(("pause", "resume", "paused"))
+    assert query.columns == (("id",) if of_rows else ("paused",) if file.name.endswith("paused") else ("queue",))
+    assert set(query.parameters) - {"queue"} == ({"ids"} if of_rows else set())
     assert query.purpose
 
 
@@ -64,7 +65,7 @@ def test_each_queue_is_requeued_where_that_is_known_and_nothing_but_a_pause_is_d
     for kind in (Kind.PURGE, Kind.REPAIR, Kind.INSTALL_GATE):
         assert f"{layout.part.library}'s queues: use its own tools" in str(allowed.why_not(layout, kind))
     for side in Side:
-        pauses = layout.part.library == "solid-queue" and side is Side.POPPERS
+        pauses = layout.part.library in PAUSED and side is Side.POPPERS
         assert (allowed.why_not(layout, Kind.PAUSE, side) is None) == pauses
 
 
@@ -88,3 +89,4 @@ def test_columns_are_fields() -> None:
         columns = queries.load("postgres", f"library/{name}", (13, 0)).columns
         assert set(columns) == {field.name for field in fields(kind)}
     assert {field.name for field in fields(pause._Queue)} == {"queue"}
+    assert {field.name for field in fields(pause._Paused)} == {"paused"}

@@ -23,6 +23,11 @@ class _Queue:
     queue: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Paused:
+    paused: bool
+
+
 def prepare_library_pause(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
     """Stop the poppers until they are resumed: such a pause has no end of its own."""
     return _prepare(context, layout, side, Kind.PAUSE)
@@ -36,8 +41,15 @@ def prepare_library_resume(context: OperatorContext, layout: Layout, side: Side)
 def library_paused(sql: Sql, layout: Layout) -> bool:
     """Whether the library's own pause stops the poppers of this queue."""
     queue = library_queue(layout)
-    statement = None if queue is None else queue.statement("paused")
-    return queue is not None and statement is not None and bool(_run(sql, queue, statement))
+    return queue is not None and bool(_paused(sql, queue))
+
+
+def _paused(sql: Sql, queue: LibraryQueue) -> bool | None:
+    """``None`` where the library has no such pause, or cannot pause a queue that no worker has taken from yet."""
+    if (statement := queue.statement("paused")) is None:
+        return None
+    found = sql.fetch(_Paused, statement, queue.names_for(sql, statement), {"queue": queue.value})
+    return found[0].paused if found else None
 
 
 def _prepare(context: OperatorContext, layout: Layout, side: Side, kind: Kind) -> PreparedAction:
@@ -51,8 +63,10 @@ def _prepare(context: OperatorContext, layout: Layout, side: Side, kind: Kind) -
     if queue.value is None:
         return deny(f"which of its queues? {layout.queue} is a table of several")
     with context.sql("pause" if pauses else "resume") as sql:
-        already = None
-        if library_paused(sql, layout) is pauses:
+        paused, already = _paused(sql, queue), None
+        if paused is None:
+            already = f"{queue.group.library} knows no queue {queue.value!r} yet: none of its workers has taken from it"
+        elif paused is pauses:
             already = f"the {side} of {layout.queue} are {'paused already' if pauses else 'not paused'}"
         plan = Plan(
             kind, context.target.name, layout.queue,
@@ -78,10 +92,7 @@ class _Set:
 
     def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
         with operation.batch() as tally:
-            done = len(_run(sql, self.queue, self.statement))
+            names = self.queue.names_for(sql, self.statement)
+            done = len(sql.fetch(_Queue, self.statement, names, {"queue": self.queue.value}))
             tally.done, tally.changed = done, 1 - done
         on_progress(Progress(1, done=done, changed=1 - done))
-
-
-def _run(sql: Sql, queue: LibraryQueue, statement: str) -> list[_Queue]:
-    return sql.fetch(_Queue, statement, queue.names_for(sql, statement), {"queue": queue.value})

@@ -20,7 +20,7 @@ from qmon.operate.sql import Sql
 
 Verb = Literal["requeue", "retry", "pause", "resume", "paused"]
 """``requeue``: of messages in progress; ``retry``: of dead ones."""
-_WRITES: Final = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM) \{(\w+)\}")
+_WRITES: Final = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM) \{(\w+)\}([^;]*\bDO UPDATE\b)?")
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class LibraryQueue:
     def writes(self, sql: Sql, statement: str) -> dict[TableName, str]:
         """The tables that such a statement writes, each with the privileges that this needs."""
         found: defaultdict[str, set[str]] = defaultdict(set)
-        for what, name in _WRITES.findall(_query(sql, statement).text):
-            found[name] |= {what.split()[0], "SELECT"}
+        for what, name, upsert in _WRITES.findall(_query(sql, statement).text):
+            found[name] |= {what.split()[0], "SELECT"} | ({"UPDATE"} if upsert else set())
         return {self._object(name): ",".join(sorted(needed)) for name, needed in found.items()}
 
     def _object(self, name: str) -> TableName:

@@ -1,5 +1,5 @@
 -- Whether a queue is paused.
 -- {pauses}   the queues that are paused
 -- :queue     the queue
--- > queue    the queue; no row where it is not paused
-SELECT queue_name AS queue FROM {pauses} WHERE queue_name = :queue
+-- > paused   whether it is
+SELECT EXISTS (SELECT FROM {pauses} WHERE queue_name = :queue) AS paused

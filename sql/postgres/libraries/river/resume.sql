@@ -1,0 +1,18 @@
+-- Workers take jobs from this queue again.
+-- {river_queue}  the queues that workers have taken from
+-- :queue     the queue
+-- > queue    the queue; no row where it was not paused
+WITH changed AS (
+    UPDATE {river_queue}
+    SET paused_at = NULL, updated_at = now()
+    WHERE name = :queue AND paused_at IS NOT NULL
+    RETURNING name, tableoid
+)
+-- as the library tells workers that listen; others look by themselves
+SELECT c.name AS queue
+FROM changed AS c
+JOIN pg_class AS t ON t.oid = c.tableoid
+JOIN pg_namespace AS n ON n.oid = t.relnamespace
+CROSS JOIN LATERAL pg_notify(
+    n.nspname || '.river_control', CAST(json_build_object('action', 'resume', 'queue', c.name) AS text)
+) AS told
