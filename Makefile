@@ -23,7 +23,7 @@ unit: ## the tests that need no server, no Spark and nothing from apt; less than
 test: setup ## all tests, five at a time, as much of each is waiting; ARGS="-k poller" and the like go to pytest
 	@$(PYTHON) -m pytest -n 5 --dist worksteal --durations=40 --durations-min=4 $(ARGS)
 
-check: setup ## format, lint, types, import contracts; all of them, even when one fails
+check: setup ## format, lint, types (of Windows and macOS, too), import contracts; all of them, even when one fails
 	@$(MAKE) --keep-going check-format check-lint check-types check-imports
 
 check-format:
@@ -32,6 +32,8 @@ check-lint:
 	$(PYTHON) -m ruff check .
 check-types:
 	$(PYTHON) -m mypy
+	$(PYTHON) -m mypy --platform win32 --no-warn-unreachable --cache-dir .mypy_cache/win32 -p qmon
+	$(PYTHON) -m mypy --platform darwin --no-warn-unreachable --cache-dir .mypy_cache/darwin -p qmon
 check-imports:
 	.venv/bin/lint-imports
 

@@ -11,7 +11,6 @@ import logging
 import os
 import re
 import stat
-import sys
 import threading
 import time
 import traceback
@@ -21,6 +20,7 @@ from typing import Final
 
 import platformdirs
 
+from qmon import system
 from qmon.errors import BadInput, QmonError
 from qmon.redact import hide_secrets, without_values
 
@@ -32,6 +32,8 @@ KEPT: Final = 3
 
 Cover = Callable[[str], str]
 
+_NOT_NOW: Final = (FileNotFoundError, PermissionError) if system.HELD_WHILE_OPEN else (FileNotFoundError,)
+"""Another process has moved the file, or has it open: the next line tries again."""
 _LONGEST: Final = 2_000
 _LONGEST_RAW: Final = 20_000
 _SEEN: Final = 100
@@ -151,42 +153,38 @@ class FileHandler(logging.Handler):
             self.problem = problem.strerror or str(problem)
 
     def _append(self, line: bytes) -> None:
-        file = self._open()
-        try:
-            found = os.fstat(file)
-            if stat.S_ISREG(found.st_mode) and found.st_size + len(line) > MAX_BYTES and self._rotate(file):
+        moved = False
+        while True:
+            file = self._open()
+            try:
+                found = os.fstat(file)
+                full = stat.S_ISREG(found.st_mode) and found.st_size + len(line) > MAX_BYTES
+                if moved or not full or not system.lock(file, wait=False):
+                    os.write(file, line)
+                    return
+                if not system.HELD_WHILE_OPEN:
+                    self._rotate(found)
+            finally:
                 os.close(file)
-                file = self._open()
-            os.write(file, line)
-        finally:
-            os.close(file)
+            if system.HELD_WHILE_OPEN:
+                self._rotate(found)
+            moved = True
 
     def _open(self) -> int:
-        # A link in its place would lead what we write elsewhere; a pipe that nobody reads would hold us up.
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK"):
-            flags |= getattr(os, name, 0)
+        # A pipe that nobody reads would hold us up.
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0)
         with contextlib.suppress(FileNotFoundError):
             return os.open(self.path, flags, 0o600)
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         return os.open(self.path, flags, 0o600)
 
-    def _rotate(self, file: int) -> bool:
-        """Move the full file aside, unless another process is at it; whether it is aside now."""
-        if sys.platform != "win32":
-            import fcntl
-
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends as the file is closed
-            except OSError:
-                return False
-        with contextlib.suppress(FileNotFoundError):
-            if not os.path.samestat(os.fstat(file), self.path.stat()):
-                return True
-        for number in range(KEPT, 0, -1):
-            with contextlib.suppress(FileNotFoundError):
-                rotated(self.path, number - 1).replace(rotated(self.path, number))
-        return True
+    def _rotate(self, full: os.stat_result) -> None:
+        """Move the full file aside, unless another process has done so."""
+        with contextlib.suppress(*_NOT_NOW):
+            if os.path.samestat(full, self.path.stat()):
+                for number in range(KEPT, 0, -1):
+                    with contextlib.suppress(FileNotFoundError):
+                        rotated(self.path, number - 1).replace(rotated(self.path, number))
 
 
 def rotated(path: Path, number: int) -> Path:

@@ -7,17 +7,21 @@ import importlib.util
 import os
 import secrets
 import signal
+import sys
 from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
 
 import pyodbc
 import pytest
 from hypothesis import HealthCheck, settings
 
-from qmon.demo.server import EmbeddedServer
+from qmon.system import HANGUP
 from tests import needs
 from tests.facts import connected, query
 from tests.temporary import keep_in_memory
-from tests.turns import turn
+
+if TYPE_CHECKING:
+    from qmon.demo.server import EmbeddedServer
 
 keep_in_memory()
 
@@ -30,7 +34,9 @@ _COLLECTED_WITH = (
     ("psutil", "tui/test_terminal.py"),
     ("psutil", "tui/test_acting_terminal.py"),
 )
+_POSIX = ("contract", "demo", "laboratory", "libraries", "pipeline", "soak", "tui", "unit/test_turns.py")
 collect_ignore = [path for package, path in _COLLECTED_WITH if importlib.util.find_spec(package) is None]
+collect_ignore += _POSIX if sys.platform == "win32" else ()
 
 settings.register_profile("qmon", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # no test is about time
 settings.load_profile("qmon")
@@ -80,8 +86,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Tests marked ``alone`` compare rates with real time: nothing else runs meanwhile, or at a low priority."""
     cache: pytest.Cache | None = getattr(item.config, "cache", None)
-    if "PYTEST_XDIST_WORKER" not in os.environ or cache is None:
+    if "PYTEST_XDIST_WORKER" not in os.environ or cache is None or sys.platform == "win32":
         return (yield)
+    from tests.turns import turn
+
     alone = item.get_closest_marker("alone") is not None
     with turn(cache.mkdir("turns"), alone=alone, beside=needs.kind(item) == "unit"):
         return (yield)
@@ -89,7 +97,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 def pytest_configure() -> None:
     """Started with ``nohup`` or in the background, tests would hand on that signals are ignored to what they signal."""
-    for number, handler in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
+    for number, handler in ((HANGUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
 
@@ -111,6 +119,8 @@ def server() -> Iterator[EmbeddedServer]:
     settings = {"shared_preload_libraries": "pg_stat_statements", "max_connections": "200"}
     settings |= {"fsync": "off", "full_page_writes": "off"}
     settings["track_commit_timestamp"] = "on"  # the order of commits is what tests of order compare with
+    from qmon.demo.server import EmbeddedServer
+
     with EmbeddedServer(settings=settings) as running:
         yield running
 

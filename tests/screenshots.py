@@ -20,6 +20,7 @@ from typing import Final
 import pyodbc
 from textual.pilot import Pilot
 
+from qmon.cli.signals import exit_on_signals
 from qmon.demo import runner
 from qmon.engines.base import Session, Target
 from qmon.engines.keywords import format_connection_string
@@ -187,7 +188,7 @@ def main(arguments: list[str]) -> int:
         return 0
     history_s = float(arguments[0]) if arguments else HISTORY_S
     with (
-        runner.ended_by_signals(),
+        exit_on_signals(),
         runner.scene() as (target, _),
         tempfile.TemporaryDirectory(prefix="qmon-pictures-") as folder,
     ):

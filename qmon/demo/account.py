@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import pwd
 import stat
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
 from qmon.errors import BadInput
+
+if sys.platform == "win32":
+    raise ImportError("only where there is POSIX")
 
 
 class RunAs(TypedDict, total=False):

@@ -6,9 +6,13 @@ import contextlib
 import ctypes
 import os
 import signal
+import sys
 from pathlib import Path
 
 from qmon.demo import processes
+
+if sys.platform == "win32":
+    raise ImportError("only where there is POSIX")
 
 _IPC_RMID = 0
 _SHMEM_LINE = 6  # of postmaster.pid, counted from 0: key and id of the server's System V segment

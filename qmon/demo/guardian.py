@@ -21,6 +21,9 @@ from typing import IO, Self
 
 from qmon.demo import cleanup, processes
 
+if sys.platform == "win32":
+    raise ImportError("only where there is POSIX")
+
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from qmon.demo.guardian import main; main()"
 _PACKAGES = Path(__file__).parents[2]
 _CHECK_EVERY_S = 0.5  # how soon the end of the parent is noticed where a forked child still holds the pipe

@@ -11,9 +11,13 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+if sys.platform == "win32":
+    raise ImportError("only where there is POSIX")
 
 _PROC = Path("/proc")
 _RUNS = ("R", "S", "D")

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import sys
 import threading
 from collections.abc import Iterator
-from types import FrameType
 from typing import Any, Final
 
 from qmon.demo.scene import FAULTS, PARTS, SCHEMA, loads
@@ -44,22 +42,6 @@ SETTINGS: Final = {
     "wal_level": "minimal",
     "max_wal_senders": "0",
 }
-_EXIT_BY_SIGNAL: Final = 128
-
-
-@contextlib.contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into ``SystemExit``, so that everything is put away before we go."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(_EXIT_BY_SIGNAL + number)
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextlib.contextmanager
@@ -91,7 +73,7 @@ def target_of(url: str) -> Target:
 
 def headless(seconds: float, *, as_json: bool) -> int:
     """Run the scene for so many seconds without a screen; print what qmon saw, last, beside what the load counted."""
-    with ended_by_signals(), scene() as (target, load):
+    with scene() as (target, load):
         views = _watch(target, seconds)
         view = views[-1]
         until(load.counts, view.sampled_at)

@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +22,9 @@ from qmon.demo.places import DemoFolder, new_folder
 from qmon.demo.programs import Programs, append_settings, last_words, takes_connections
 from qmon.errors import BadInput, Unreachable
 from qmon.model.text import duration
+
+if sys.platform == "win32":
+    raise ImportError("only where there is POSIX")
 
 SUPERUSER: Final = "postgres"
 

@@ -9,13 +9,13 @@ import json
 import logging
 import os
 import queue
-import signal
 import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, Final
 
+from qmon import system
 from qmon.model.text import duration
 
 _LOG: Final = logging.getLogger(__name__)
@@ -86,27 +86,20 @@ class AlertCommand:
                     stderr=errors,
                     env=without_passwords(os.environ),
                     start_new_session=True,  # neither Ctrl-C nor the end of the terminal is meant for it
+                    creationflags=system.NEW_GROUP,
                 )
             except (OSError, ValueError) as problem:
                 return f"cannot be run: {getattr(problem, 'strerror', None) or problem}"
             try:
                 process.communicate(data, self._timeout_s)
             except subprocess.TimeoutExpired:
-                _kill(process)
+                system.kill_all(process)
+                process.communicate()
                 return f"took longer than {duration(self._timeout_s)} and was killed"
             if process.returncode == 0:
                 return ""
             words = _last_words(errors)
             return f"ended with {process.returncode}{': ' if words else ''}{words}"
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the program and all of its session's processes."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        process.kill()
-    process.communicate()
 
 
 def _last_words(errors: IO[bytes]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Final
 
 import platformdirs
 
+from qmon import system
 from qmon.errors import QmonError
 
 FORMAT: Final = 1
@@ -51,11 +51,9 @@ class Audit:
     @contextlib.contextmanager
     def _opened(self) -> Iterator[int]:
         self.path.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
-        # A link in its place would lead what we write to wherever somebody wants it.
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-        file = os.open(self.path, flags, _PRIVATE_FILE)
+        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.OPEN_FLAGS, _PRIVATE_FILE)
         try:
-            _lock(file)
+            system.lock(file)
             yield file
         finally:
             os.close(file)
@@ -72,11 +70,3 @@ def _append(file: int, line: bytes) -> None:
         with contextlib.suppress(OSError):
             os.ftruncate(file, before)
         raise
-
-
-def _lock(file: int) -> None:
-    """Keep others of our processes from appending between our bytes; released when the file is closed."""
-    if sys.platform != "win32":
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""The process ends when its terminal goes: on SIGHUP, SIGINT, SIGTERM, and without a signal on a dead terminal."""
+"""The process ends when its terminal goes: on a hangup, SIGINT, SIGTERM, and without a signal on a dead terminal."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from threading import Event, Thread
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
+from qmon.system import HANGUP
+
 if TYPE_CHECKING:
     from textual.app import App
 
-_EXIT_CODES: Final = {signal.SIGHUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143}
+_EXIT_CODES: Final = {HANGUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143}
 _CHECK_EVERY_S: Final = 1.0
 _PATIENCE_S: Final = 3.0
 
@@ -54,7 +56,7 @@ class Hangup:
             if self._over.is_set():
                 return
             if not _terminal_lives():
-                self.code = _EXIT_CODES[signal.SIGHUP]
+                self.code = _EXIT_CODES[HANGUP]
                 break
         if not _terminal_lives():
             _let_go()

@@ -57,7 +57,7 @@ class Load:
         self._slots = Slots(slots_needed(loads))
         layouts = {load.layout.queue: load.layout for load in loads}
         self._crew = Crew(
-            processes(target, loads, self._slots.descriptor, self._slots.count, connections=connections),
+            processes(target, loads, self._slots.number, self._slots.count, connections=connections),
             WorkerSpec(target, layouts),
         )
         self._slots_of = _slots_of(loads)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import abc
 import os
 import random
-import signal
 import threading
 import time
 from dataclasses import replace
 from typing import Final
 
+from qmon import system
 from qmon.engines import registry
 from qmon.engines.base import Bound, Connection, Session, Target
 from qmon.engines.sql import queries
@@ -148,4 +148,4 @@ class Worker(abc.ABC):
     def crash_now(self) -> None:
         """Die as by kill -9, if that has been ordered."""
         if self.crash:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), system.KILL)

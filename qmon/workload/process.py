@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import qmon
+from qmon import system
 from qmon.workload.spec import MemberSpec, Role, WorkerSpec
 
 
@@ -111,9 +111,10 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=(self.spec.counters,) if self.spec.counters >= 0 else (),
+            pass_fds=system.inherited(self.spec.counters) if self.spec.counters >= 0 else (),
             env=environment(),
             start_new_session=True,  # Ctrl-C is for the controller: it ends the workers in order
+            creationflags=system.NEW_GROUP,
         )
         self._send(self.spec.to_json())
 
@@ -136,7 +137,7 @@ class WorkerProcess:
     def kill(self) -> None:
         """End it with SIGKILL, at whatever it is doing."""
         if self._process is not None and self.running:
-            self._process.send_signal(signal.SIGKILL)
+            self._process.kill()
             self._process.wait()
 
     def close_orders(self) -> None:

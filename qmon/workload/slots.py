@@ -1,17 +1,15 @@
 """Counters in memory that processes share: exact to the last commit, also of a process that was killed.
 
-The memory belongs to a file that has no name any more: it is handed to workers as an open descriptor, and nothing is
-left of it when the last of them is gone, however they went.
+Nothing is left of the memory when the last of them is gone, however they went.
 """
 
 from __future__ import annotations
 
-import mmap
-import os
-import tempfile
 import time
 from enum import IntEnum
 from typing import Final
+
+from qmon import system
 
 
 class Field(IntEnum):
@@ -52,15 +50,10 @@ _BYTES: Final = WIDTH * 8
 class Slots:
     """The shared counters: ``count`` slots of ``WIDTH`` whole numbers, one slot for each member of each worker."""
 
-    def __init__(self, count: int, descriptor: int | None = None) -> None:
-        """Make new counters, all zero, or open those behind an inherited ``descriptor``."""
-        if descriptor is None:
-            with tempfile.TemporaryFile(prefix="qmon-counts-") as file:
-                file.truncate(max(1, count) * _BYTES)
-                descriptor = os.dup(file.fileno())
-        self.descriptor = descriptor
+    def __init__(self, count: int, number: int | None = None) -> None:
+        """Make new counters, all zero, or open those of that number; see ``qmon.system.shared_memory``."""
+        self.number, self._memory = system.shared_memory(max(1, count) * _BYTES, number)
         self.count = count
-        self._memory = mmap.mmap(descriptor, max(1, count) * _BYTES)
         # Eight bytes at a time, in one piece: a reader never sees half a number.
         self._numbers = memoryview(self._memory).cast("q")
 
@@ -78,7 +71,7 @@ class Slots:
         """Let go of the memory."""
         self._numbers.release()
         self._memory.close()
-        os.close(self.descriptor)
+        system.release_memory(self.number)
 
 
 class CounterSlot:

@@ -77,7 +77,7 @@ class WorkerSpec:
     layouts: Mapping[str, Layout] = field(default_factory=dict)
     members: tuple[MemberSpec, ...] = ()
     counters: int = -1
-    """The file descriptor of the shared counters, inherited."""
+    """The number of the shared counters, see ``qmon.system.shared_memory``."""
     slots: int = 0
     """The number of slots in that file."""
 

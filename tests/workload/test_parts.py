@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qmon import system
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
@@ -63,8 +64,8 @@ def test_counters_are_shared_and_outlive_a_process_that_is_killed() -> None:
     )
     try:
         for _ in range(2):
-            command = [sys.executable, "-c", script, str(slots.descriptor)]
-            assert subprocess.run(command, pass_fds=(slots.descriptor,), check=False).returncode == -9
+            command = [sys.executable, "-c", script, str(slots.number)]
+            assert subprocess.run(command, pass_fds=system.inherited(slots.number), check=False).returncode == -9
         assert slots.read(1)[Field.PUSHED] == 2 << 40
         assert slots.read(1)[Field.POPPED] == 2
         assert slots.read(1)[Field.COMMITTED_AT] > 0

@@ -11,6 +11,7 @@ from qmon.cli import options
 from qmon.cli.output import Meter, clean, json_object, say
 from qmon.cli.signals import ended_by
 from qmon.model.text import duration, milliseconds
+from qmon.system import HANGUP
 
 if TYPE_CHECKING:
     from qmon.operate.actions.archive import ArchiveProgress, ArchiveResult
@@ -59,7 +60,7 @@ def archive(
         known, engine = at.target, at.engine
     meter = Meter(_PIPED_EVERY_S)
     pace = archive_pace(batch, pause_ms / 1000)
-    with ended_by(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as (stop, _):
+    with ended_by(signal.SIGINT, signal.SIGTERM, HANGUP) as (stop, _):
         archiver = Archiver(lambda: engine.connect(known, SESSION), engine, layout, pace, stop)
         try:
             archiver.run(lambda now: meter.show(_line(clean(queue), now), now.elapsed_s), until_empty=until_empty)

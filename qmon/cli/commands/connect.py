@@ -13,7 +13,9 @@ from qmon.cli import options
 from qmon.cli.guard import FAILED
 from qmon.cli.output import note
 from qmon.cli.past import BaselinesPath
+from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
+from qmon.system import need_posix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,15 +159,15 @@ def demo(
 
     Everything is stopped and removed at the end, also on Ctrl-C or when the terminal closes.
     """
+    need_posix("qmon demo")
     from qmon.demo import runner
 
-    if headless:
-        if length is None:
-            raise BadInput("a demo without a screen needs an end: --for 20s")
-        raise typer.Exit(runner.headless(length, as_json=json))
-    if json:
+    if headless and length is None:
+        raise BadInput("a demo without a screen needs an end: --for 20s")
+    if json and not headless:
         raise BadInput("figures as JSON come at the end of a demo without a screen: --headless --for 20s --json")
-    raise typer.Exit(_shown(length))
+    with exit_on_signals():
+        raise typer.Exit(_shown(length) if not headless else runner.headless(length or 0.0, as_json=json))
 
 
 def _shown(length: float | None) -> int:
@@ -177,7 +179,7 @@ def _shown(length: float | None) -> int:
     from qmon.operate.open import open_context
     from qmon.tui import ActionRunner, run
 
-    with runner.ended_by_signals(), runner.scene() as (target, _):
+    with runner.scene() as (target, _):
         poller = open_poller(target, interval_s=Settings().interval_s)
         acting = ActionRunner(open_context(target))
         return run(poller, TargetHistory().add, environment=target.environment, for_s=length, runner=acting)

@@ -16,6 +16,7 @@ from qmon.cli.output import Meter, clean, note
 from qmon.cli.signals import ended_by
 from qmon.errors import BadInput
 from qmon.model.text import size
+from qmon.system import HANGUP
 
 if TYPE_CHECKING:
     from qmon.recording.write.headless import HeadlessRecorder, RecordingStatus
@@ -60,7 +61,7 @@ def record(
 
     most = parse_size(max_size) if max_size is not None else None
     recorders = _recorders(targets, to, config, every, payloads)
-    with ended_by(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as (ending, why):
+    with ended_by(signal.SIGTERM, signal.SIGINT, HANGUP) as (ending, why):
         _watch(recorders, ending, length, _tidier(to, keep, most))
     ended = [recorder.close(why[0] if why else "--for is over") for recorder in recorders]
     for each in ended:

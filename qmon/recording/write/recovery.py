@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from qmon import system
 from qmon.recording.format.codec import encode
 from qmon.recording.format.frames import OPEN
 from qmon.recording.format.records import Frame, IndexLine, Line, line
@@ -39,7 +39,7 @@ def salvage(root: Path) -> list[Salvaged]:
     for left in root.rglob(f"{_WORK}*"):  # of a salvage that was killed itself
         with _free(left) as free:
             if free:
-                left.unlink(missing_ok=True)
+                system.remove(left)
     return done
 
 
@@ -52,9 +52,9 @@ def _salvage(path: Path) -> Salvaged:
     if count:
         _rewrite(found, sealed)
     if found.problem:  # more than a kill does to a file: what could not be read is kept for whoever wants to look
-        path.rename(path.with_name(f"_damaged-{sealed.name}"))
+        system.rename(path, path.with_name(f"_damaged-{sealed.name}"))
     else:
-        path.unlink()
+        system.remove(path)
     return Salvaged(sealed if count else None, count)
 
 
@@ -83,17 +83,18 @@ def index_line(found: Segment, frames: tuple[Frame, ...]) -> bytes:
 
 @contextlib.contextmanager
 def _free(path: Path) -> Iterator[bool]:
-    """Whether nobody writes the file; it is locked meanwhile."""
+    """Whether nobody writes the file; it is locked meanwhile, where a locked file can be renamed."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(path, os.O_RDONLY | system.OPEN_FLAGS)
     except FileNotFoundError:
         yield False
         return
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        yield False
-    else:
-        yield path.exists()
+        free = system.lock(file, wait=False) and path.exists()
+        if system.HELD_WHILE_OPEN:
+            os.close(file)
+            file = -1
+        yield free
     finally:
-        os.close(file)
+        if file >= 0:
+            os.close(file)

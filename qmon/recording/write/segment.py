@@ -7,13 +7,13 @@ ends with a frame that holds the index and one of 16 bytes that says where the i
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from qmon import system
 from qmon.errors import QmonError
 from qmon.recording.format.frames import FrameWriter, locator
 from qmon.recording.format.records import HEAD_BYTES, VERDICT, Frame
@@ -93,6 +93,8 @@ class Writer:
         self._append(FrameWriter().end(index) + locator(self.bytes))
         try:
             os.fsync(self._file)
+            if system.HELD_WHILE_OPEN:
+                self.close()
             publish(self.path, self.sealed_path)
         except OSError as problem:
             raise _cannot(self.path, problem) from problem
@@ -107,7 +109,7 @@ class Writer:
 
     def _sync(self) -> None:
         try:
-            os.fdatasync(self._file)
+            system.sync_data(self._file)
         except OSError as problem:
             raise _cannot(self.path, problem) from problem
 
@@ -126,8 +128,8 @@ class Writer:
 def _made(path: Path) -> int:
     """A new file, open and locked. A salvage may have come between the two and taken it for one that was left."""
     while True:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        fcntl.flock(file, fcntl.LOCK_EX)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.OPEN_FLAGS, 0o600)
+        system.lock(file)
         if os.fstat(file).st_nlink:
             return file
         os.close(file)
@@ -135,13 +137,8 @@ def _made(path: Path) -> int:
 
 def publish(path: Path, sealed: Path) -> None:
     """Give a finished file its name, unless that is taken: what is sealed is never replaced. Raises ``OSError``."""
-    os.link(path, sealed)
-    path.unlink()
-    folder = os.open(sealed.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    system.rename_new(path, sealed)
+    system.sync_folder(sealed.parent)
 
 
 def _cannot(path: Path, problem: OSError) -> CannotWrite:

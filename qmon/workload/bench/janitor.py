@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final, TextIO
 
+from qmon import system
 from qmon.engines.base import Target
 from qmon.errors import QmonError
 from qmon.workload.bench.site import sweep
@@ -36,6 +37,7 @@ def swept(target: Target, schema: str) -> Iterator[None]:
         stderr=subprocess.DEVNULL,
         env=environment(),
         start_new_session=True,
+        creationflags=system.NEW_GROUP,
         text=True,
     )
     assert process.stdin is not None and process.stdout is not None  # noqa: S101  # asked for above
@@ -59,7 +61,7 @@ def swept(target: Target, schema: str) -> Iterator[None]:
 
 def main(orders: TextIO) -> int:
     """Wait for the end of what we are orders; then sweep. 0 where the schema is gone."""
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+    for number in (system.HANGUP, signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGQUIT", signal.SIGTERM)):
         signal.signal(number, signal.SIG_IGN)
     schema, _, spec = orders.readline().partition(" ")
     if not spec:

@@ -12,6 +12,7 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.output import clean, note
+from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
 from qmon.model.text import duration
 
@@ -73,7 +74,6 @@ def bench(
     from qmon.cli.commands.bench.plot import draw, kind_of
     from qmon.cli.commands.bench.text import as_object, tell, write
     from qmon.cli.session import opened
-    from qmon.demo.runner import ended_by_signals
     from qmon.operate.install.install import available, install_trial
     from qmon.workload.bench.cases import BenchPlan, chosen
     from qmon.workload.bench.run import leftovers, run_bench
@@ -97,7 +97,7 @@ def bench(
             note(f"qmon: a bench that was cut off left the schema {clean(left)}; nobody uses it: drop it")
         _allowed(at.target, yes=yes)
         known = at.target
-    with ended_by_signals(), _meter() as (progress, finished):
+    with exit_on_signals(), _meter() as (progress, finished):
         report = run_bench(known, plan, schema, install_trial, progress, finished)
     if json is None or str(json) != "-":
         tell(report)
