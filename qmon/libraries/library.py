@@ -69,7 +69,8 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
     keys.finish()
     if not library.groups:
         raise BadInput(f"{where}: needs a [[group]], its queues")
-    for number in range(1, len(library.groups) + 1):
+    for number, raw_group in enumerate(library.groups, 1):
+        Keys(raw_group, f"{where}: group[{number}]").need_text("table")
         group_of(library, number, library.prefixes[0], TableName("schema", "table"), library.name)
     return library
 

@@ -1,4 +1,4 @@
-"""Which libraries have tables in a database: by the names of tables and of their columns."""
+"""Which libraries have tables in a database: by the names of tables and columns, and by the types of times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from qmon.model.groups.conditions import tables_of
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
 
-Tables = Mapping[str, Mapping[str, frozenset[str]]]
+Columns = Mapping[str, str]
+"""The columns of a table, each with its type as the server calls it, without length."""
+Tables = Mapping[str, Mapping[str, Columns]]
 """Schema → table → its columns."""
 
 
@@ -32,7 +34,7 @@ def recognise(known: Iterable[Library], engine: str, tables: Tables) -> tuple[Re
         for schema in sorted(tables)
         for library in libraries
         for prefix in library.prefixes
-        if _is_there(library, prefix, tables[schema])
+        if not any(_missing(library, prefix, tables[schema]))
     ]
     names = [library.name for library, _, _ in places]
     return tuple(
@@ -73,26 +75,29 @@ def explained(known: Iterable[Library], engine: str, tables: Tables) -> tuple[st
     lines: list[str] = []
     for library in (library for library in known if library.engine == engine):
         for prefix in library.prefixes:
-            needed = {prefixed(name, prefix): columns for name, columns in library.tables.items()}
+            needed = {prefixed(name, prefix) for name in library.tables}
             for schema, there in sorted(tables.items()):
-                if needed.keys() & there.keys():
-                    lacks = "; ".join(_missing(needed, there))
+                if needed & there.keys():
+                    lacks = "; ".join(_missing(library, prefix, there))
                     said = f"not recognised: {lacks}" if lacks else f"recognised by {', '.join(sorted(needed))}"
                     lines.append(f"{library.name} in schema {schema}: {said}")
     return tuple(lines)
 
 
-def _missing(needed: Mapping[str, tuple[str, ...]], there: Mapping[str, frozenset[str]]) -> Iterator[str]:
-    for table, columns in needed.items():
+def _missing(library: Library, prefix: str, there: Mapping[str, Columns]) -> Iterator[str]:
+    """What its tables in a schema lack, and which columns of times are of another type."""
+    for name, columns in library.tables.items():
+        table = prefixed(name, prefix)
         if table not in there:
             yield f"there is no table {table}"
-        elif missing := sorted(set(columns) - there[table]):
+        elif missing := sorted(set(columns) - there[table].keys()):
             yield f"{table} has no {', '.join(missing)}"
-
-
-def _is_there(library: Library, prefix: str, tables: Mapping[str, frozenset[str]]) -> bool:
-    needed = {prefixed(name, prefix): columns for name, columns in library.tables.items()}
-    return all(name in tables and tables[name].issuperset(columns) for name, columns in needed.items())
+    for number, raw in enumerate(library.groups, 1):
+        group = group_of(library, number, prefix, TableName("", prefixed(str(raw["table"]), prefix)), library.name)
+        for table, column in sorted(group.timed):
+            kind = there.get(table, {}).get(column)
+            if kind is not None and kind not in group.zone.types:
+                yield f"{table}.{column} is {kind}, where {library.name} has {group.zone.kind}"
 
 
 def _recognised(library: Library, schema: str, prefix: str, tables: Iterable[str], *, several: bool) -> Recognised:

@@ -9,16 +9,10 @@ import pytest
 from qmon.errors import BadInput
 from qmon.libraries.catalogue import libraries
 from qmon.libraries.library import Library, library_from_dict, prefixed
-from qmon.libraries.recognise import explained, may_belong, recognise
+from qmon.libraries.recognise import Columns, explained, may_belong, recognise
+from tests.library_tables import tables
 
 KNOWN = libraries(Path("/nowhere"))
-
-
-def tables(library: Library, prefix: str) -> dict[str, frozenset[str]]:
-    """The tables that it is known by, and one for each group that has a queue's name in it."""
-    found = {prefixed(name, prefix): frozenset(columns) for name, columns in library.tables.items()}
-    groups = (str(raw["table"]) for raw in library.groups)
-    return found | {name.replace("*", "mails"): frozenset() for name in groups if "*" in name}
 
 
 @pytest.mark.parametrize("library", KNOWN, ids=lambda library: f"{library.name}-{library.engine}")
@@ -32,8 +26,9 @@ def test_its_tables_are_recognised_and_no_other_librarys(library: Library) -> No
 
 @pytest.mark.parametrize("library", KNOWN, ids=lambda library: f"{library.name}-{library.engine}")
 def test_a_column_that_is_missing_makes_it_another_table(library: Library) -> None:
-    name, columns = next(iter(library.tables.items()))
-    given = tables(library, library.prefixes[0]) | {prefixed(name, library.prefixes[0]): frozenset(columns[1:])}
+    given = tables(library, library.prefixes[0])
+    name = prefixed(next(iter(library.tables)), library.prefixes[0])
+    given[name] = dict(list(given[name].items())[1:])
     assert recognise([library], library.engine, {"app": given}) == ()
 
 
@@ -72,20 +67,21 @@ def test_each_fault_of_such_a_file_is_named(tmp_path: Path, text: str, fault: st
 def test_without_the_table_of_workers_nobody_is_called_gone() -> None:
     library = next(each for each in KNOWN if each.name == "oban")
     alone = tables(library, "")
-    found = [recognise(KNOWN, "postgres", {"app": given}) for given in (alone, alone | {"oban_producers": frozenset()})]
+    found = [recognise(KNOWN, "postgres", {"app": given}) for given in (alone, alone | {"oban_producers": {}})]
     assert [each[0].groups[0].gone is None for each in found] == [True, False]
 
 
 def test_what_is_missing_is_explained() -> None:
     library = next(each for each in KNOWN if each.name == "procrastinate")
     whole = tables(library, "")
-    given = {"app": whole, "old": {"procrastinate_jobs": whole["procrastinate_jobs"] - {"attempts"}}}
+    old = {name: kind for name, kind in whole["procrastinate_jobs"].items() if name != "attempts"}
+    given: dict[str, dict[str, Columns]] = {"app": whole, "old": {"procrastinate_jobs": old}}
     assert explained([library], "postgres", given) == (
         "procrastinate in schema app: recognised by procrastinate_events, procrastinate_jobs",
         "procrastinate in schema old: not recognised: procrastinate_jobs has no attempts; "
         "there is no table procrastinate_events",
     )
-    assert explained([library], "postgres", {"app": {"orders": frozenset({"id"})}}) == ()
+    assert explained([library], "postgres", {"app": {"orders": {"id": "bigint"}}}) == ()
 
 
 def test_tables_in_two_schemas_are_two() -> None:
@@ -99,3 +95,16 @@ def test_the_first_group_of_a_library_is_read_when_the_file_is() -> None:
     raw = {"name": "x", "tables": {"t": "id"}, "group": [{"table": "t", "id": "id", "state": [{"name": "ready"}]}]}
     with pytest.raises(BadInput, match="needs when"):
         library_from_dict(raw, "x.toml")
+
+
+@pytest.mark.parametrize("engine", ["postgres", "sqlserver"])
+def test_a_table_of_its_names_with_times_of_another_type_is_not_its(engine: str) -> None:
+    library = next(each for each in KNOWN if (each.name, each.engine) == ("laravel", engine))
+    given = tables(library, "")
+    kind = "timestamp with time zone" if engine == "postgres" else "datetime2"
+    other = given | {"jobs": {**given["jobs"], "available_at": kind, "reserved_at": kind}}
+    assert recognise([library], engine, {"app": other}) == ()
+    assert explained([library], engine, {"app": other}) == (
+        f"laravel in schema app: not recognised: jobs.available_at is {kind}, where laravel has seconds since 1970; "
+        f"jobs.reserved_at is {kind}, where laravel has seconds since 1970",
+    )

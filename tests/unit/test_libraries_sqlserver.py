@@ -18,6 +18,7 @@ from qmon.model.groups.group import FoundGroup
 from qmon.model.samples.groups import GroupStateSample
 from qmon.monitor.probes.groups import GroupProbes
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+from tests.library_tables import tables
 
 PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
 KNOWN: Final = [library for library in libraries(Path("/nowhere")) if library.engine == "sqlserver"]
@@ -25,8 +26,7 @@ KNOWN: Final = [library for library in libraries(Path("/nowhere")) if library.en
 
 def statements(library: Library) -> Iterator[ProbeStatement]:
     """All that is asked of one queue whose messages are shown."""
-    there = {name: frozenset(columns) for name, columns in library.tables.items()}
-    (found,) = recognise(KNOWN, "sqlserver", {"dbo": there})
+    (found,) = recognise(KNOWN, "sqlserver", {"dbo": tables(library, "")})
     for group in found.groups:
         probes = GroupProbes(StatementCache(SqlServer(), (11, 0)), FoundGroup(group, 1, 1000))
         results = {

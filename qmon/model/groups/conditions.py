@@ -111,3 +111,31 @@ def tables_of(condition: Condition) -> frozenset[str]:
         case Every(of) | Some(of):
             return frozenset(table for each in of for table in tables_of(each))
     return frozenset()
+
+
+TableColumn = tuple[str, str]
+"""A table of the group's schema, and a column of it."""
+
+
+def times_of(found: Condition | ColumnRef | None, table: str) -> frozenset[TableColumn]:
+    """The columns that a condition on a row of ``table`` compares with the present time; of a column, those that it is
+    looked up by."""
+    match found:
+        case ColumnRef(lookup=Lookup() as lookup):
+            return times_of(lookup.when, lookup.table)
+        case Timed(column):
+            return frozenset({column_of(column, table)}) | times_of(column, table)
+        case OneOf(column) | IsNull(column):
+            return times_of(column, table)
+        case Compared(column, other=other):
+            return times_of(column, table) | (times_of(other, table) if isinstance(other, ColumnRef) else frozenset())
+        case Exists(other_table, by=by, when=when):
+            return times_of(by, table) | times_of(when, other_table)
+        case Every(of) | Some(of):
+            return frozenset(each for condition in of for each in times_of(condition, table))
+    return frozenset()
+
+
+def column_of(column: ColumnRef, table: str) -> TableColumn:
+    """The table that a column of a row of ``table`` is of, and its name there."""
+    return (table if column.lookup is None else column.lookup.table, column.name)

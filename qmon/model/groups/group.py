@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from qmon.model.groups.conditions import NEVER, ColumnRef, Condition, Timed
+from qmon.model.groups.conditions import NEVER, ColumnRef, Condition, TableColumn, Timed, column_of, times_of
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, LayoutSource, TableName
 from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
 
@@ -99,6 +99,20 @@ class Group:
     def zone(self) -> Zone:
         """What times mean that have no zone."""
         return UNIX if self.times == "unix" else UTC_ZONE
+
+    @property
+    def timed(self) -> frozenset[TableColumn]:
+        """The columns of times, each with its table."""
+        own = self.table.name
+        sinces = (state.since for state in self.states if state.since is not None)
+        found = {column_of(since, own) for since in sinces}
+        conditions = [*(state.when for state in self.states), *(state.since for state in self.states)]
+        for condition in (*conditions, self.overdue, self.gone, self.queue, self.owner):
+            found |= times_of(condition, own)
+        for steps in self.steps:
+            found |= set() if steps.at is None else {(steps.table, steps.at)}
+            found |= {each for _, condition in steps.steps for each in times_of(condition, steps.table)}
+        return frozenset(found | (set() if self.workers is None else times_of(self.workers.alive, self.workers.table)))
 
     def late(self, states: Sequence[State]) -> Condition:
         """True of a message in one of these states that has been in progress for too long."""

@@ -7,6 +7,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+TIME_TYPES: Final = frozenset(
+    {
+        "timestamp with time zone", "timestamp without time zone",
+        "datetime", "datetime2", "datetimeoffset", "smalldatetime",
+    }
+)  # fmt: skip
+ZONELESS_TYPES: Final = TIME_TYPES - {"timestamp with time zone", "datetimeoffset"}
+NUMBER_TYPES: Final = frozenset({"bigint", "integer", "int", "numeric", "decimal"})
+"""In which a time may be a number."""
+
 _DAY_S: Final = 86400
 _DAYS_BACK: Final = 500
 _DAYS_ON: Final = 500
@@ -27,6 +37,16 @@ class Zone:
 
     name: str
     changes: Changes = ()
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The types that a column of such times may have."""
+        return NUMBER_TYPES if self == UNIX else TIME_TYPES
+
+    @property
+    def kind(self) -> str:
+        """What such a column holds, for messages."""
+        return "seconds since 1970" if self == UNIX else "a time"
 
 
 UTC_ZONE: Final = Zone("utc")

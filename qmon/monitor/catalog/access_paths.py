@@ -7,9 +7,10 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
+from qmon.model.layout.zones import TIME_TYPES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.monitor.catalog.catalog import Index, SequenceRow, TableDetails
-from qmon.monitor.catalog.column_names import RANDOM_IDS, TIMES, WHOLE
+from qmon.monitor.catalog.column_names import RANDOM_IDS, WHOLE
 from qmon.monitor.catalog.complete_layout import find_sequence
 
 INSTEAD: Final = "the table is scanned for it instead"
@@ -85,7 +86,8 @@ class _Reader:
         """
         if self.layout.id is not None and self.type_of(self.layout.id) not in RANDOM_IDS:
             first = self.layout.order[0].column if self.layout.order else None
-            timed = (column := self.details.column(first)) is not None and column.not_null and column.type_name in TIMES
+            column = self.details.column(first)
+            timed = column is not None and column.not_null and column.type_name in TIME_TYPES
             if (
                 first is None
                 or not timed
@@ -178,7 +180,7 @@ class _Reader:
         for index in self.details.indexes:
             if index.where is None and len(index.keys) > 1 and index.keys[1] == self.state.column:
                 column = self.details.column(index.keys[0])
-                if column is not None and column.not_null and column.type_name in TIMES:
+                if column is not None and column.not_null and column.type_name in TIME_TYPES:
                     return index
         return None
 

@@ -6,19 +6,14 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
+from qmon.model.layout.zones import TIME_TYPES
+
 Role = Literal[
     "id", "state", "flag", "started_at", "enqueued_at", "due_at", "lease", "heartbeat", "session", "owner_name",
     "attempts", "priority", "payload", "slot", "message_id", "reference_count", "turn",
 ]  # fmt: skip
 
 WHOLE: Final = frozenset({"bigint", "integer", "int", "smallint", "tinyint", "numeric", "decimal"})
-TIMES: Final = frozenset(
-    {
-        "timestamp with time zone", "timestamp without time zone",
-        "datetime", "datetime2", "datetimeoffset", "smalldatetime",
-    }
-)  # fmt: skip
-ZONELESS: Final = TIMES - {"timestamp with time zone", "datetimeoffset"}
 TEXTS: Final = frozenset(
     {
         "text", "character varying", "character", "citext", "enum", "name",
@@ -65,11 +60,11 @@ _TYPES: Final[dict[Role, frozenset[str]]] = {
     "id": WHOLE | RANDOM_IDS | {"text", "character varying", "varchar", "nvarchar", "char", "character", "binary"},
     "state": WHOLE | TEXTS | TRUTHS,
     "flag": WHOLE | TRUTHS,
-    "started_at": TIMES,
-    "enqueued_at": TIMES,
-    "due_at": TIMES,
-    "lease": TIMES,
-    "heartbeat": TIMES,
+    "started_at": TIME_TYPES,
+    "enqueued_at": TIME_TYPES,
+    "due_at": TIME_TYPES,
+    "lease": TIME_TYPES,
+    "heartbeat": TIME_TYPES,
     "session": WHOLE,
     "owner_name": TEXTS | WHOLE | RANDOM_IDS,
     "attempts": WHOLE,

@@ -11,9 +11,9 @@ from typing import Final
 
 from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.layout.layout import Layout, LayoutSource, Ring, TableName
-from qmon.model.layout.zones import LOCAL
+from qmon.model.layout.zones import LOCAL, TIME_TYPES
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRow, TableDetails, TableRow
-from qmon.monitor.catalog.column_names import TIMES, pick, plain, words
+from qmon.monitor.catalog.column_names import pick, plain, words
 from qmon.monitor.catalog.complete_layout import complete, loose_sequence
 from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.catalog.shape import ENOUGH_ROWS, may_be_queue, measure, pairs_of
@@ -266,7 +266,7 @@ def _design(details: TableDetails, state: tuple[ColumnRow, bool] | None, sequenc
     if state is not None:
         if state[1]:
             return "flag"
-        times = {name for name, kind in pairs if kind in TIMES}
+        times = {name for name, kind in pairs if kind in TIME_TYPES}
         by_time = any(index.keys[0] in times and state[0].column_name in index.keys for index in details.indexes)
         return "batch_single" if by_time and pick("started_at", pairs) is None else "status"
     if pick("due_at", pairs) is not None:

@@ -136,9 +136,9 @@ def _of_libraries(catalog: Catalog, tables: Sequence[TableRow]) -> _Theirs:
     known = [library for library in libraries() if library.engine == catalog.engine.name]
     near = [table for table in tables if may_belong(table.table_name, known)]
     columns = catalog.columns(near)
-    named: dict[str, dict[str, frozenset[str]]] = {}
+    named: dict[str, dict[str, dict[str, str]]] = {}
     for table in near:
-        of_table = frozenset(column.column_name for column in columns.get(table.table_id, ()))
+        of_table = {column.column_name: column.type_name for column in columns.get(table.table_id, ())}
         named.setdefault(table.table_schema, {})[table.table_name] = of_table
     found = recognise(known, catalog.engine.name, named)
     rows = {table.name: table for table in tables}

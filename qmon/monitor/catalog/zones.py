@@ -10,9 +10,8 @@ from typing import Final
 
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import Layout, LayoutSource
-from qmon.model.layout.zones import LOCAL, UNKNOWN, UTC_ZONE, Zone, named_zone
+from qmon.model.layout.zones import LOCAL, UNKNOWN, UTC_ZONE, ZONELESS_TYPES, Zone, named_zone
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
-from qmon.monitor.catalog.column_names import ZONELESS
 
 _ROLES: Final = ("started_at", "enqueued_at", "due_at")
 _WITHOUT: Final = {"due_at": "nothing can be counted", "owner": "no owner is called dead"}
@@ -64,7 +63,7 @@ def with_zones(layout: Layout, details: TableDetails, local: Callable[[], Zone])
     owner = layout.owner.column if layout.owner is not None and layout.owner.kind in ("lease", "heartbeat") else None
     for role, name in (*((role, getattr(layout, role)) for role in _ROLES), ("owner", owner)):
         column = details.column(name)
-        if column is None or column.type_name not in ZONELESS:
+        if column is None or column.type_name not in ZONELESS_TYPES:
             continue
         meaning, why = _meaning(layout, details, column)
         zone = _zone(meaning, local)
