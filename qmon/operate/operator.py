@@ -14,8 +14,8 @@ from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.trash import prepare_empty_trash
 from qmon.operate.actions.undo import prepare_undo
 from qmon.operate.context import OperatorContext
+from qmon.operate.libraries.messages import prepare_library_purge, prepare_library_requeue
 from qmon.operate.libraries.pause import library_paused, prepare_library_pause, prepare_library_resume
-from qmon.operate.libraries.requeue import prepare_library_requeue
 from qmon.operate.run.operations import recorded
 from qmon.operate.run.prepared import PreparedAction
 
@@ -36,7 +36,12 @@ class Operator:
         return prepare_requeue(self.context, layout, choice)
 
     def purge(self, layout: Layout, choice: Choice) -> PreparedAction:
-        """Messages are to go into the trash: ready and dead ones, unless others are chosen. Raises ``BadInput``."""
+        """Messages are to go into the trash: ready and dead ones, unless others are chosen. Raises ``BadInput``.
+
+        Those of a library are discarded as it does it, and go into the trash where an undo can put all of it back.
+        """
+        if layout.part is not None:
+            return prepare_library_purge(self.context, layout, choice)
         return prepare_purge(self.context, layout, choice)
 
     def undo(self, operation: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - it is frozen

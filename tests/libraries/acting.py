@@ -12,7 +12,7 @@ from qmon.operate.operator import Operator
 from tests.contract.operating import desk_at
 from tests.libraries.firm_queue import firm_queue
 from tests.libraries.graphile import Graphile
-from tests.libraries.library import Library
+from tests.libraries.library import Event, Library, Worker, fates
 from tests.libraries.oban import oban
 from tests.libraries.pgboss import PgBoss
 from tests.libraries.pgmq import pgmq
@@ -43,3 +43,21 @@ def layout_of(url: str, queue: str) -> Layout:
         groups = [found.group for found in resolve(connection, ENGINE, ()).groups]
     of_table = next((group for group in groups if group.name.endswith(f"/{queue}")), None)
     return of_table.layout(None) if of_table is not None else groups[0].layout(queue)
+
+
+def agree(library: Library, url: str, log: list[Event]) -> None:
+    """While nothing moves, tables hold what the log says, and the library itself finds nothing wrong."""
+    truth = library.truth(url)
+    for queue, counts in fates(log, library.untold).items():
+        assert {state: truth[queue][state] for state in counts} == counts, queue
+    library.check(url)
+
+
+def times(worker: Worker, id: str, kind: str) -> int:
+    """How often a worker's log says something of a job."""
+    return sum(event.id == id and event.event == kind for event in worker.events())
+
+
+def own_id(id: str) -> str:
+    """The id as the table has it: the logs of pgmq's workers have the queue before it."""
+    return id.rpartition("/")[2]

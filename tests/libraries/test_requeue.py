@@ -22,11 +22,11 @@ from tests.contract.hostile import role
 from tests.contract.hostile_tables import ROLE
 from tests.contract.operating import applied, lines
 from tests.facts import query, wait_until
-from tests.libraries.acting import OLD, layout_of, operator
+from tests.libraries.acting import OLD, agree, layout_of, operator, own_id, times
 from tests.libraries.every import LIBRARIES
 from tests.libraries.firm_queue import firm_queue
 from tests.libraries.graphile import Graphile
-from tests.libraries.library import ATTEMPTS, QUEUES, Event, Library, Worker, fates
+from tests.libraries.library import ATTEMPTS, QUEUES, Library
 from tests.libraries.pgmq import pgmq
 from tests.libraries.procrastinate import procrastinate
 from tests.tui.test_acting_real import looking
@@ -42,19 +42,6 @@ def made(request: pytest.FixtureRequest, database: str) -> tuple[Library, Callab
     library: Library = request.param()
     library.install(database)
     return library, request.param
-
-
-def agree(library: Library, url: str, log: list[Event]) -> None:
-    """While nothing moves, tables hold what the log says, and the library itself finds nothing wrong."""
-    truth = library.truth(url)
-    for queue, counts in fates(log, library.untold).items():
-        assert {state: truth[queue][state] for state in counts} == counts, queue
-    library.check(url)
-
-
-def times(worker: Worker, id: str, kind: str) -> int:
-    """How often a worker's log says something of a job."""
-    return sum(event.id == id and event.event == kind for event in worker.events())
 
 
 def test_the_job_of_a_killed_worker_is_requeued_and_worked_on_once(
@@ -82,7 +69,7 @@ def test_the_job_of_a_killed_worker_is_requeued_and_worked_on_once(
             assert [each.why for each in plan.left_out] == ["owner unknown: its name proves nothing"]
         prepared = acting.requeue(layout, choice)
         plan = prepared.plan
-        assert (plan.refused, plan.count, [row.id for row in plan.first]) == (None, 1, [_own(id)])
+        assert (plan.refused, plan.count, [row.id for row in plan.first]) == (None, 1, [own_id(id)])
         assert plan.queue.endswith(f"/{MAILS}")
         assert not plan.undo.possible
         before = library.truth(database)
@@ -105,16 +92,11 @@ def test_the_job_of_a_killed_worker_is_requeued_and_worked_on_once(
 def stuck(kind: object, id: str) -> Choice:
     """What says that a job is stuck: the library, the operator who knows its worker, or its id."""
     if kind is pgmq:
-        return Choice(ids=(_own(id),))
+        return Choice(ids=(own_id(id),))
     return UNKNOWN if kind is Graphile else Choice()
 
 
 UNKNOWN = Choice(owner_states=frozenset({OwnerState.DEAD, OwnerState.UNKNOWN}))
-
-
-def _own(id: str) -> str:
-    """The id as the table has it: the logs of pgmq's workers have the queue before it."""
-    return id.rpartition("/")[2]
 
 
 @pytest.mark.parametrize("ends", [True, False])
@@ -213,7 +195,7 @@ def test_the_command_and_what_is_refused(made: tuple[Library, Any], database: st
         good.wait(1, "completed")
         good.stop()
     assert [times(good, log[0].id, event) for event in ("claimed", "completed")] == [1, 1]
-    for words in (["purge"], ["pause"], ["resume"], ["repair"], ["gate", "install"]):
+    for words in (["pause"], ["resume"], ["repair"], ["gate", "install"]):
         result = call(*words, database, name, "--yes")
         assert result.exit_code == 2, result.output
         assert "procrastinate's queues: use its own tools" in result.output
@@ -272,7 +254,7 @@ def test_a_queue_whose_name_begins_as_that_of_another(made: tuple[Library, Any],
     log = library.push(database, MAILS, ["held"])
     query(database, "SELECT pgmq.create('mail')")
     query(database, "SELECT pgmq.read('mails', 3600, 1)")
-    result = call("requeue", database, f"pgmq/{MAILS}", "--ids", _own(log[0].id), "--dry-run", "--json")
+    result = call("requeue", database, f"pgmq/{MAILS}", "--ids", own_id(log[0].id), "--dry-run", "--json")
     assert result.exit_code == 0, result.output
     plan = json.loads(result.stdout)["plan"]
     assert (plan["queue"], plan["count"]) == (f"pgmq/{MAILS}", 1)
@@ -326,7 +308,7 @@ async def test_the_keys(made: tuple[Library, Any], database: str, tmp_path: Path
     query(database, OLD[kind])
     async with looking(database, tmp_path, queue=f"solid-queue/{MAILS}", layouts=[]) as d:
         await d.until(lambda: MAILS in d.text(), "its queue")
-        for key in ("x", "p", "R"):
+        for key in ("p", "R"):
             await d.pilot.press(key)
             assert d.dialog is None
         await d.does("r")

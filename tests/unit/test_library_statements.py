@@ -13,7 +13,7 @@ from qmon.libraries.library import group_of, prefixed
 from qmon.libraries.recognise import group_of_queue
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import Kind, Side
-from qmon.operate.libraries import pause, requeue
+from qmon.operate.libraries import pause, rows
 from qmon.operate.plan import allowed
 from qmon.operate.plan.library_queue import Verb, library_queue
 from qmon.operate.run.batches import _Locked
@@ -38,6 +38,8 @@ READ_ONLY = {
     "delayed_job", "good_job", "hangfire", "laravel", "masstransit", "river", "symfony-messenger",
 }  # fmt: skip
 """Their messages are read alone."""
+KEPT = {"good_job", "hangfire", "masstransit"}
+"""Nothing of theirs is purged."""
 PAUSED = {"good_job", "river", "solid-queue"}
 
 
@@ -62,7 +64,8 @@ def test_each_queue_is_requeued_where_that_is_known_and_nothing_but_a_pause_is_d
 ) -> None:
     assert layout.part is not None
     assert (allowed.why_not(layout, Kind.REQUEUE) is None) == (layout.part.library not in READ_ONLY)
-    for kind in (Kind.PURGE, Kind.REPAIR, Kind.INSTALL_GATE):
+    assert (allowed.why_not(layout, Kind.PURGE) is None) == (layout.part.library not in KEPT)
+    for kind in (Kind.REPAIR, Kind.INSTALL_GATE):
         assert f"{layout.part.library}'s queues: use its own tools" in str(allowed.why_not(layout, kind))
     for side in Side:
         pauses = layout.part.library in PAUSED and side is Side.POPPERS
@@ -85,7 +88,7 @@ def test_the_group_of_a_queue_is_found_anew(layout: Layout) -> None:
 
 
 def test_columns_are_fields() -> None:
-    for name, kind in (("choose", requeue.ChosenRow), ("lock", _Locked)):
+    for name, kind in (("choose", rows.ChosenRow), ("lock", _Locked)):
         columns = queries.load("postgres", f"library/{name}", (13, 0)).columns
         assert set(columns) == {field.name for field in fields(kind)}
     assert {field.name for field in fields(pause._Queue)} == {"queue"}

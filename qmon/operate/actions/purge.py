@@ -73,7 +73,11 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             left_out=chosen.left_out,
             batch=LARGEST,
             seconds=estimated_s(sql, Kind.PURGE, layout, count),
-            undo=Undo(True, strategy.lost(), time.time() + context.trash_days * _DAY_S),
+            undo=Undo(
+                True,
+                undo_tables.lost(*filter(None, (strategy.table, strategy.data))),
+                time.time() + context.trash_days * _DAY_S,
+            ),
             consequences=_consequences(context, layout, strategy),
             risks=_risks(wanted),
             consent=context.consent(count),
@@ -161,18 +165,6 @@ class _Strategy:
             if before := structure.named("before delete"):
                 out.append(f"a message that a trigger keeps from being deleted is left alone: {', '.join(before)}")
             out += structure.unseen
-        return tuple(out)
-
-    def lost(self) -> tuple[str, ...]:
-        """Values that an undo would not bring back as they were."""
-        out = ["row versions: each message is a new row to the server"]
-        for structure in filter(None, (self.table, self.data)):
-            if generated := structure.generated:
-                out.append(f"computed anew by the server: {', '.join(generated)} of {structure.table}")
-            if triggers := structure.named("trigger"):
-                out.append(f"what triggers did, and do again: {', '.join(triggers)} on {structure.table}")
-            if before := structure.named("before insert"):
-                out.append(f"what these triggers write otherwise stays in the trash: {', '.join(before)}")
         return tuple(out)
 
 

@@ -49,6 +49,19 @@ class _Added:
     store: int
 
 
+def lost(*structures: Structure) -> tuple[str, ...]:
+    """Values that an undo of a purge would not bring back as they were."""
+    out = ["row versions: each message is a new row to the server"]
+    for structure in structures:
+        if generated := structure.generated:
+            out.append(f"computed anew by the server: {', '.join(generated)} of {structure.table}")
+        if triggers := structure.named("trigger"):
+            out.append(f"what triggers did, and do again: {', '.join(triggers)} on {structure.table}")
+        if before := structure.named("before insert"):
+            out.append(f"what these triggers write otherwise stays in the trash: {', '.join(before)}")
+    return tuple(out)
+
+
 def stores(sql: Sql, kind: StoreKind | None = None, table: TableName | None = None) -> list[Store]:
     """Those there are, for one table or all. Raises ``QueryFailed`` where qmon has no schema."""
     about = None if table is None else table_to_text(table)

@@ -9,9 +9,9 @@ from typing import Final
 
 from qmon.model.layout.layout import GroupPart, Layout, LayoutSource
 from qmon.model.operations import Kind, Side
-from qmon.operate.plan.library_queue import library_queue
+from qmon.operate.plan.library_queue import Verb, library_queue
 
-_ON_ROWS: Final = frozenset({Kind.REQUEUE, Kind.PURGE})
+_ON_ROWS: Final[dict[Kind, Verb]] = {Kind.REQUEUE: "requeue", Kind.PURGE: "discard"}
 _VERBS: Final = {
     Kind.REQUEUE: "requeue messages of", Kind.PURGE: "purge", Kind.PAUSE: "pause", Kind.RESUME: "resume",
     Kind.REPAIR: "repair", Kind.INSTALL_GATE: "install a gate on",
@@ -41,7 +41,8 @@ def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:
 def _no_library(layout: Layout, part: GroupPart, kind: Kind, side: Side | None) -> str | None:
     whose = f"{part.library}'s" if part.library else "a group's"
     queue = library_queue(layout)
-    if queue is not None and kind is Kind.REQUEUE and queue.statement("requeue") is not None:
+    verb = _ON_ROWS.get(kind)
+    if queue is not None and verb is not None and queue.statement(verb) is not None:
         return None
     if queue is not None and kind in (Kind.PAUSE, Kind.RESUME) and queue.statement("pause") is not None:
         return f"{part.library} can pause its workers alone: the poppers" if side is Side.PUSHERS else None

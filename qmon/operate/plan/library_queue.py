@@ -14,12 +14,14 @@ from qmon.engines.sql.conditions import GroupNames
 from qmon.engines.sql.queries import Name
 from qmon.libraries.catalogue import built_in
 from qmon.libraries.recognise import group_of_queue
-from qmon.model.groups.group import Group, Kind, State
+from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.sql import Sql
 
-Verb = Literal["requeue", "retry", "pause", "resume", "paused"]
-"""``requeue``: of messages in progress; ``retry``: of dead ones."""
+Verb = Literal["requeue", "retry", "discard", "pause", "resume", "paused"]
+"""``requeue``: of messages in progress; ``retry``: of dead ones; ``discard``: of those that are not in progress."""
+DISCARDED: Final = ("ready", "scheduled", "dead")
+"""Kinds of states that can be discarded: what is in progress is its worker's, what is done the library's to prune."""
 _WRITES: Final = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM) \{(\w+)\}([^;]*\bDO UPDATE\b)?")
 
 
@@ -66,9 +68,9 @@ class LibraryQueue:
     def _object(self, name: str) -> TableName:
         return self.group.table if name == "table" else TableName(self.group.schema, self.prefix + name)
 
-    def states(self, kind: Kind) -> tuple[State, ...]:
-        """Its states of a kind."""
-        return tuple(state for state in self.group.states if state.kind == kind)
+    def states(self, *kinds: str) -> tuple[State, ...]:
+        """Its states of these kinds."""
+        return tuple(state for state in self.group.states if state.kind in kinds)
 
 
 @lru_cache(maxsize=1000)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Kind, OwnerState, Side
+from qmon.operate.plan.library_queue import DISCARDED
 
 if TYPE_CHECKING:
     from qmon.operate.operator import Operator
@@ -89,13 +90,17 @@ _LENGTHS: Final = (("5 m", 300.0), ("15 m", 900.0), ("1 h", 3_600.0), ("4 h", 14
 def option(request: ActionRequest) -> Option | None:
     """What can be changed about this, if anything: owners of a requeue, states of a purge, the length of a pause."""
     layout, choice = request.layout, request.choice
-    on_rows = request.kind is Kind.REQUEUE or (request.kind is Kind.PURGE and bool(choice.ids))
     part = None if layout is None else layout.part
+    on_rows = request.kind is Kind.REQUEUE or (request.kind is Kind.PURGE and bool(choice.ids) and part is None)
     if on_rows and layout is not None and (layout.owner is not None or part is not None):
         values = tuple((words, replace(request, choice=replace(choice, owner_states=s))) for words, s in _OWNERS)
         return Option("owners", values)
-    if request.kind is Kind.PURGE and layout is not None and layout.state is not None and not choice.ids:
-        known = [name for name in ("ready", "in_progress", "done", "dead") if getattr(layout.state, name) is not None]
+    if request.kind is Kind.PURGE and layout is not None and not choice.ids and (layout.state is not None or part):
+        known = [
+            name for name in ("ready", "in_progress", "done", "dead") if getattr(layout.state, name, None) is not None
+        ]
+        if part is not None:
+            known = [name for name in DISCARDED if name in part.kinds]
         named = ((name.replace("_", " "), replace(request, choice=replace(choice, state=name))) for name in known)
         return Option("state", (("ready or dead", request), *named))
     if request.kind is Kind.PAUSE and part is None:

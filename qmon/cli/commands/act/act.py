@@ -45,6 +45,7 @@ class StateChoice(StrEnum):
     """The state of the messages that are meant."""
 
     READY = "ready"
+    SCHEDULED = "scheduled"
     IN_PROGRESS = "in_progress"
     DONE = "done"
     DEAD = "dead"

@@ -1,6 +1,7 @@
 -- They are due now, with one attempt more than they had, as after the library's own fail and retry.
 -- {table}    the jobs
 -- {queue}    the library's queues
+-- :queue     the queue
 -- :ids       which, an array as text
 -- > id       one that is done
 UPDATE {table} AS j
@@ -11,5 +12,5 @@ SET state = 'retry',
     start_after = greatest(j.start_after, now()),
     keep_until = greatest(j.keep_until, now() + q.retention_seconds * interval '1 second')
 FROM {queue} AS q
-WHERE q.name = j.name AND j.id = ANY (CAST(:ids AS uuid[])) AND j.state = 'active'
+WHERE q.name = :queue AND j.name = :queue AND j.id = ANY (CAST(:ids AS uuid[])) AND j.state = 'active'
 RETURNING CAST(j.id AS text) AS id

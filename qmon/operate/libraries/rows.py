@@ -1,43 +1,35 @@
-"""Requeue on a library's queue, as the library itself does it: of messages in progress, or of dead ones."""
+"""The messages of a library's queue that an action is about: chosen, frozen, locked, and acted on by its statement."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from qmon.engines.base import Value
 from qmon.engines.postgres.arrays import array
-from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.groups.conditions import NEVER, Condition, Some
 from qmon.model.groups.group import State
-from qmon.model.layout.io import table_to_text
-from qmon.model.layout.layout import Layout
-from qmon.model.operations import MAX_FIRST, Choice, Kind, LeftOut, OwnerState, Plan, PlanRow, Undo
-from qmon.model.text import counted, duration
+from qmon.model.layout.layout import TableName
+from qmon.model.operations import MAX_FIRST, Choice, LeftOut, OwnerState, PlanRow
+from qmon.model.text import duration
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan import allowed
-from qmon.operate.plan.library_queue import LibraryQueue, Verb, library_queue
-from qmon.operate.plan.preview import estimated_s, shown
-from qmon.operate.plan.rights import REQUEUE, lacking, why_not
+from qmon.operate.plan.library_queue import DISCARDED, LibraryQueue, Verb
+from qmon.operate.plan.preview import shown
+from qmon.operate.plan.rights import REQUEUE
 from qmon.operate.plan.selection import as_ids
-from qmon.operate.row_set import Mark, frozen
-from qmon.operate.run.batches import BatchWork, Move, lock
-from qmon.operate.run.operation import Record, Running, Tally
-from qmon.operate.run.pacing import LARGEST
-from qmon.operate.run.prepared import PreparedAction, refused
-from qmon.operate.sql import Sql
+from qmon.operate.row_set import Mark
+from qmon.operate.run.batches import Move, RowRefused, lock
+from qmon.operate.run.operation import Tally
+from qmon.operate.sql import Sql, Values
 
 MOST: Final = 100_000
 """Messages that one plan looks at, the oldest; more are done by planning again."""
-_IDS: Final = 100
-"""So many ids are written into the audit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,54 +52,15 @@ class _Done:
     id: str
 
 
-def prepare_library_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
-    """Read and freeze. Raises ``BadInput`` for a choice that makes no sense, and what the server says."""
-    deny = partial(refused, context, Kind.REQUEUE, layout.queue, f"Requeue messages of {layout.queue}")
-    queue = library_queue(layout)
-    if (why := allowed.why_not(layout, Kind.REQUEUE)) is not None or queue is None:
-        return deny(why or f"{layout.queue} is no queue of a library")
-    rows = _Rows(queue, choice)
-    if (why := rows.impossible()) is not None:
-        return deny(why)
-    with context.sql("requeue plan") as sql:
-        chosen, left_out = rows.choose(sql)
-        count = len(chosen)
-        needed = {layout.table: REQUEUE} | queue.writes(sql, rows.statement)
-        why = why_not(context, sql) or lacking(sql, needed)
-        plan = Plan(
-            Kind.REQUEUE,
-            context.target.name,
-            layout.queue,
-            title=f"Requeue {counted(count, 'message')} of {layout.queue}",
-            count=count,
-            predicate=rows.words(),
-            sql=(rows.lock(sql), sql.statement(rows.statement, queue.names_for(sql, rows.statement)).text),
-            first=rows.first(context, sql, chosen),
-            left_out=left_out,
-            batch=LARGEST,
-            seconds=estimated_s(sql, Kind.REQUEUE, layout, count),
-            undo=Undo(possible=False, notes=("the library's workers take them at once",)),
-            consequences=(queries.load(sql.engine.name, rows.statement, sql.connection.version).purpose,),
-            risks=rows.risks(chosen),
-            consent=context.consent(count),
-            refused=why or (None if count else "no message matches: nothing to do"),
-        )
-    shown_ids = [row.id for row in chosen[:_IDS]]
-    record = Record(table_to_text(layout.table), {"statement": rows.statement, "ids": shown_ids})
-    marks = frozen((row.id, row.version) for row in chosen)
-    return PreparedAction(context, plan, BatchWork(marks, rows.begin, _named) if count else None, record)
-
-
-class _Rows:
+class Rows:
     """The messages that are meant, and what is done to them."""
 
-    def __init__(self, queue: LibraryQueue, choice: Choice) -> None:
-        self._queue, self._choice = queue, choice
-        self._dead = choice.state == "dead"
-        self._verb: Verb = "retry" if self._dead else "requeue"
-        self._states: tuple[State, ...] = queue.states("dead" if self._dead else "in_progress")
-        self._proves = queue.group.gone is not None and not self._dead
-        self._by_age = not (self._dead or choice.ids or choice.older_than_s is not None)
+    def __init__(self, queue: LibraryQueue, choice: Choice, verb: Verb) -> None:
+        self._queue, self._choice, self._verb = queue, choice, verb
+        self._held = verb == "requeue"
+        self._states = queue.states(*_kinds(choice, verb))
+        self._proves = queue.group.gone is not None and self._held
+        self._by_age = self._held and not choice.ids and choice.older_than_s is None
         """Only what has taken too long, unless its worker is known to be gone."""
 
     @property
@@ -117,29 +70,40 @@ class _Rows:
         assert found is not None  # noqa: S101 - see ``impossible``
         return found
 
+    def needed(self, sql: Sql) -> dict[TableName, str]:
+        """The privileges on each table that this needs."""
+        own = self._queue.writes(sql, self.statement)
+        table = self._queue.group.table
+        return own | {table: ",".join(sorted({REQUEUE, *own.get(table, REQUEUE).split(",")}))}
+
     def impossible(self) -> str | None:
         """The reason why this cannot be done here. Raises ``BadInput`` for what makes no sense."""
         choice, layout = self._choice, self._queue.layout
-        if choice.state not in (None, "in_progress", "dead"):
-            return f"messages that are {choice.state} are not requeued: choose in_progress or dead"
+        kinds = _kinds(choice, self._verb)
+        possible = DISCARDED if self._verb == "discard" else ("in_progress", "dead")
+        if not set(kinds) <= set(possible):
+            verb = "purged" if self._verb == "discard" else "requeued"
+            return f"messages that are {choice.state} are not {verb}: choose {' or '.join(possible)}"
         for value, what in ((choice.older_than_s, "an age"), (choice.limit, "a limit")):
             if value is not None and not (value >= 0 and math.isfinite(value)):
                 raise BadInput(f"{value} is not {what}")
         if choice.limit == 0:
             raise BadInput("a limit of 0 leaves nothing to do")
         if not self._states:
-            raise BadInput(f"queue {layout.queue!r} has no messages that are {choice.state or 'in_progress'}")
+            raise BadInput(f"queue {layout.queue!r} has no messages that are {' or '.join(kinds)}")
         if self._queue.statement(self._verb) is None:
             return f"qmon does not retry dead messages of {self._queue.group.library}: use its own tools"
         if choice.owner is not None and self._queue.group.owner is None:
             raise BadInput(f"queue {layout.queue!r} has no column that says who popped a message")
-        if choice.older_than_s is not None and (len(self._states) != 1 or self._states[0].since is None):
+        if choice.older_than_s is not None and len(self._states) > 1:
+            raise BadInput("the age of a message is how long it has been in its state: choose one state, or give ids")
+        if choice.older_than_s is not None and self._states[0].since is None:
             raise BadInput(f"queue {layout.queue!r} has no column that says since when; give ids")
         return None
 
-    def _names(self, *, late: bool) -> dict[str, Name]:
+    def _names(self, *, late: bool, states: tuple[State, ...] = ()) -> dict[str, Name]:
         group, names = self._queue.group, self._queue.names
-        of_rows: dict[str, Name] = {**names.rows(self._states), "key": group.id}
+        of_rows: dict[str, Name] = {**names.rows(states or self._states), "key": group.id}
         if not late:
             return of_rows | {"still": names.where(*self._still())}
         return of_rows | {"gone": names.where((group.gone if self._proves else None) or NEVER)}
@@ -156,10 +120,11 @@ class _Rows:
         key = self._queue.group.id
         return {"queue": self._queue.value, "ids": json.dumps([{key: id} for id in ids])}
 
-    def _read(self, sql: Sql, ids: Sequence[str] | None, *, payloads: bool = False) -> list[ChosenRow]:
-        names = self._names(late=True)
+    def _read(self, sql: Sql, ids: Sequence[str] | None, state: State | None = None) -> list[ChosenRow]:
+        """Those in one state, with their payloads; in any that is meant, without."""
+        names = self._names(late=True, states=() if state is None else (state,))
         values = self._values(ids or ())
-        values |= {"proves": self._proves, "payloads": payloads, "limit": MOST}
+        values |= {"proves": self._proves, "payloads": state is not None, "limit": MOST}
         if ids is None:
             values["ids"] = None
         with as_ids(self._queue.layout):
@@ -192,7 +157,7 @@ class _Rows:
             return ""
         if choice.older_than_s is not None and not (row.age_s is not None and row.age_s >= choice.older_than_s):
             return ""
-        if self._dead:
+        if not self._held:
             return None
         if row.owner_state not in (*choice.owner_states, OwnerState.NONE):
             proof = ": its name proves nothing" if row.owner_state == OwnerState.UNKNOWN else ""
@@ -211,20 +176,23 @@ class _Rows:
             return ()
         payload = self._queue.group.payload
         show = shown(context, sql, self._queue.layout.table, None if payload is None else payload.name)
-        return tuple(
+        ids = [row.id for row in chosen[:MAX_FIRST]]
+        rows = (
             PlanRow(
-                row.id, self._states[0].kind, row.age_s, row.owner,
-                OwnerState.NONE if self._dead else OwnerState(row.owner_state), row.attempts, show(row.payload),
+                row.id, state.kind, row.age_s, row.owner,
+                OwnerState(row.owner_state) if self._held else OwnerState.NONE, row.attempts, show(row.payload),
             )
-            for row in self._read(sql, [row.id for row in chosen[:MAX_FIRST]], payloads=True)
+            for state in self._states
+            for row in self._read(sql, ids, state)
         )  # fmt: skip
+        return tuple(sorted(rows, key=lambda row: ids.index(row.id)))
 
     def lock(self, sql: Sql) -> str:
         """The statement that locks them, as the server sees it."""
         return sql.statement("library/lock", self._names(late=False)).text
 
-    def begin(self, sql: Sql, operation: Running) -> Move:
-        """What requeues one batch."""
+    def move(self, sql: Sql, keep: Callable[[Values], None] | None = None) -> Move:
+        """What does it to one batch, and ``keep`` before: then ``RowRefused`` is raised where it is not done to all."""
         names = self._names(late=False)
         own = self._queue.names_for(sql, self.statement)
 
@@ -234,8 +202,14 @@ class _Rows:
             values |= {"keys": array(ids), "versions": array(version for _, version in marks)}
             ours, held = lock(sql, "library/lock", names, values, marks, tally)
             if ours:
-                given: dict[str, Value] = {"ids": array(id for id, _ in ours), "queue": self._queue.called}
-                tally.done = len(sql.fetch(_Done, self.statement, own, given))
+                done_to = [id for id, _ in ours]
+                if keep is not None:
+                    keep(self._values(done_to))
+                given: dict[str, Value] = {"ids": array(done_to), "queue": self._queue.called}
+                done = sql.fetch(_Done, self.statement, own, given)
+                if keep is not None and len(done) != len(ours):
+                    raise RowRefused(f"the rules of {self._queue.group.library} keep it")
+                tally.done = len(done)
                 tally.changed += len(ours) - tally.done
             return held
 
@@ -256,17 +230,27 @@ class _Rows:
             parts.append(f"for {long}" + (" unless the worker is gone" if self._proves else ""))
         if choice.owner is not None:
             parts.append(f"owner {choice.owner}")
-        if not self._dead and (self._proves or group.owner is not None):
+        if self._held and (self._proves or group.owner is not None):
             parts.append("owner " + " or ".join(sorted(choice.owner_states)))
         return ", ".join(parts)
 
     def risks(self, chosen: Sequence[ChosenRow]) -> tuple[str, ...]:
         """The risks."""
-        if self._dead or not (risky := {row.owner_state for row in chosen} - {OwnerState.DEAD}):
+        if not self._held or not (risky := {row.owner_state for row in chosen} - {OwnerState.DEAD}):
             return ()
         who = "a worker that is alive" if OwnerState.ALIVE in risky else "a worker that nothing is known of"
         return (f"{who} may be at work on them still: then they are worked on twice",)
 
 
-def _named(sql: Sql, mark: Mark) -> str:
+def _kinds(choice: Choice, verb: Verb) -> tuple[str, ...]:
+    """The kinds of states that are meant."""
+    if choice.state is not None:
+        return (choice.state,)
+    if verb != "discard":
+        return ("in_progress",)
+    return DISCARDED if choice.ids else ("ready", "dead")
+
+
+def named(sql: Sql, mark: Mark) -> str:
+    """What a message is called in the audit."""
     return mark[0]

@@ -1,0 +1,99 @@
+"""Requeue and purge on a library's queue, as the library itself does it."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Final
+
+from qmon.engines.sql import queries
+from qmon.model.layout.io import table_to_text
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import Choice, Kind, Plan, Undo
+from qmon.model.text import counted
+from qmon.operate.actions.undo_tables import lost
+from qmon.operate.context import OperatorContext
+from qmon.operate.libraries.rows import Rows, named
+from qmon.operate.libraries.trash import Trash, find_trash
+from qmon.operate.plan import allowed
+from qmon.operate.plan.library_queue import Verb, library_queue
+from qmon.operate.plan.preview import estimated_s
+from qmon.operate.plan.rights import lacking, why_not
+from qmon.operate.row_set import frozen
+from qmon.operate.run.batches import BatchWork, Move
+from qmon.operate.run.operation import Record, Running, audit_access
+from qmon.operate.run.pacing import LARGEST
+from qmon.operate.run.prepared import PreparedAction, refused
+from qmon.operate.sql import Sql
+
+_DAY_S: Final = 86400.0
+_IDS: Final = 100
+"""So many ids are written into the audit."""
+
+
+def prepare_library_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
+    """Messages in progress, or dead ones, are to be ready again. Raises ``BadInput`` where that makes no sense."""
+    return _prepare(context, layout, choice, Kind.REQUEUE, "retry" if choice.state == "dead" else "requeue")
+
+
+def prepare_library_purge(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
+    """Messages that are not in progress are to be discarded. Raises ``BadInput`` where that makes no sense."""
+    return _prepare(context, layout, choice, Kind.PURGE, "discard")
+
+
+def _prepare(context: OperatorContext, layout: Layout, choice: Choice, kind: Kind, verb: Verb) -> PreparedAction:
+    """Read and freeze. Raises what the server says, too."""
+    deny = partial(refused, context, kind, layout.queue, f"{str(kind).capitalize()} messages of {layout.queue}")
+    queue = library_queue(layout)
+    if (why := allowed.why_not(layout, kind)) is not None or queue is None:
+        return deny(why or f"{layout.queue} is no queue of a library")
+    if queue.value is None and queue.group.queue is not None:
+        return deny(f"which of its queues? {layout.queue} is a table of several")
+    rows = Rows(queue, choice, verb)
+    if (why := rows.impossible()) is not None:
+        return deny(why)
+    with context.sql(f"{kind} plan") as sql:
+        if not sql.exists(rows.statement):
+            return deny(f"qmon does not {kind} messages of {queue.group.library} on this engine: use its own tools")
+        trash, undo = None, Undo(possible=False, notes=("the library's workers take them at once",))
+        if verb == "discard":
+            found = find_trash(sql, queue, rows.statement)
+            if isinstance(found, Trash):
+                trash, undo = found, Undo(True, lost(found.structure), time.time() + context.trash_days * _DAY_S)
+            else:
+                undo = Undo(possible=False, notes=(found,))
+        chosen, left_out = rows.choose(sql)
+        count = len(chosen)
+        why = why_not(context, sql) or lacking(sql, rows.needed(sql))
+        if trash is not None and not audit_access(sql).possible:
+            why = (
+                why
+                or "there is no trash: this role may not write qmon's schema; this helps: qmon setup --role operator"
+            )
+        plan = Plan(
+            kind,
+            context.target.name,
+            layout.queue,
+            title=f"{str(kind).capitalize()} {counted(count, 'message')} of {layout.queue}",
+            count=count,
+            predicate=rows.words(),
+            sql=(rows.lock(sql), sql.statement(rows.statement, queue.names_for(sql, rows.statement)).text),
+            first=rows.first(context, sql, chosen),
+            left_out=left_out,
+            batch=LARGEST,
+            seconds=estimated_s(sql, kind, layout, count),
+            undo=undo,
+            consequences=(queries.load(sql.engine.name, rows.statement, sql.connection.version).purpose,),
+            risks=rows.risks(chosen),
+            consent=context.consent(count),
+            refused=why or (None if count else "no message matches: nothing to do"),
+        )
+    about: dict[str, object] = {"statement": rows.statement, "ids": [row.id for row in chosen[:_IDS]]}
+    about |= {} if trash is None else trash.frozen()
+    record = Record(table_to_text(layout.table), about, undoable=trash is not None)
+    marks = frozen((row.id, row.version) for row in chosen)
+
+    def begin(sql: Sql, operation: Running) -> Move:
+        return rows.move(sql, None if trash is None else trash.begin(sql, operation))
+
+    return PreparedAction(context, plan, BatchWork(marks, begin, named) if count else None, record)

@@ -1,0 +1,5 @@
+-- They are deleted, as messenger:failed:remove does with what has failed.
+-- {table}    the messages
+-- :ids       which, an array as text
+-- > id       one that is done
+DELETE FROM {table} WHERE id = ANY (CAST(:ids AS bigint[])) AND delivered_at IS NULL RETURNING CAST(id AS text) AS id

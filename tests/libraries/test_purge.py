@@ -1,0 +1,199 @@
+"""Purge by qmon's operator, and its undo: what was chosen goes, all else is worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qmon.errors import BadInput
+from qmon.model.operations import Choice, OperationState
+from tests.contract.operating import applied
+from tests.facts import query, wait_until
+from tests.libraries.acting import agree, layout_of, operator, own_id, times
+from tests.libraries.every import LIBRARIES
+from tests.libraries.firm_queue import firm_queue
+from tests.libraries.library import ATTEMPTS, QUEUES, Event, Library
+from tests.libraries.oban import oban
+from tests.libraries.pgboss import PgBoss
+from tests.libraries.pgmq import pgmq
+from tests.libraries.pgqueuer import pgqueuer
+from tests.libraries.procrastinate import procrastinate
+from tests.libraries.test_tables import DELAYED_JOB, LARAVEL, RIVER, SYMFONY, Made
+
+pytestmark = pytest.mark.server
+
+MAILS, INVOICES = QUEUES
+FOR_GOOD = (procrastinate, pgqueuer, firm_queue)
+"""Other tables change with their jobs, so that there is no undo."""
+
+
+@pytest.fixture(params=LIBRARIES)
+def made(request: pytest.FixtureRequest, database: str) -> tuple[Library, Callable[[], object]]:
+    """Each library, its tables made in a fresh database; and how it is made."""
+    library: Library = request.param()
+    library.install(database)
+    return library, request.param
+
+
+def test_what_is_purged_is_not_worked_on_until_it_is_put_back(
+    made: tuple[Library, Any], database: str, tmp_path: Path
+) -> None:
+    library, kind = made
+    dead: list[Event] = []
+    worked: list[Event] = []
+    if kind is not pgmq:
+        dead = library.push(database, MAILS, ["dead"], fails=ATTEMPTS)
+        with library.start(database, tmp_path, "fails", [MAILS]) as fails:
+            fails.wait(1, "failed")
+            fails.stop()
+        worked = fails.events()
+        (tmp_path / "mended").touch()
+    kept = library.push(database, MAILS, ["tomorrow"], due_in_s=86_400)
+    others = library.push(database, INVOICES, ["other 1", "other 2"])
+    ready = library.push(database, MAILS, ["ready 1", "ready 2"])
+    acting, layout = operator(database, tmp_path), layout_of(database, MAILS)
+    with library.start(database, tmp_path, "worker", [INVOICES]) as worker:
+        before = library.truth(database)[MAILS]
+        prepared = acting.purge(layout, Choice())
+        assert {row.id for row in prepared.plan.first} == {own_id(event.id) for event in [*dead, *ready]}
+        result = applied(prepared)
+        assert (result.state, result.done, result.changed) == (OperationState.DONE, len(dead) + 2, 0)
+        truth = library.truth(database)[MAILS]
+        assert (truth["ready"], truth.get("dead", 0), truth["scheduled"]) == (0, 0, 1)
+        library.check(database)
+        assert acting.purge(layout, Choice()).plan.refused == "no message matches: nothing to do"
+        worker.wait(2, "completed")
+        worker.stop()
+    assert prepared.plan.undo.possible == (kind not in FOR_GOOD)
+    if not prepared.plan.undo.possible:
+        assert "no undo" in prepared.plan.undo.notes[0]
+        with library.start(database, tmp_path, "late", QUEUES) as late:
+            others += library.push(database, MAILS, ["after it"])
+            late.wait(1, "completed")
+            late.stop()
+        assert all(times(late, event.id, "claimed") == 0 for event in [*dead, *ready])
+        return
+    undone = applied(acting.undo(result.operation))
+    assert (undone.state, undone.done) == (OperationState.DONE, len(dead) + 2)
+    assert library.truth(database)[MAILS] == before
+    library.check(database)
+    with library.start(database, tmp_path, "again", QUEUES) as again:
+        again.wait(2, "completed")
+        if dead and library.actions.retry:
+            assert applied(acting.requeue(layout, Choice(state="dead"))).done == 1
+            again.wait(3, "completed")
+        again.stop()
+    done = [*ready, *(dead if library.actions.retry else [])]
+    assert [times(again, event.id, "completed") for event in done] == [1] * len(done)
+    agree(library, database, [*dead, *worked, *kept, *others, *ready, *worker.events(), *again.events()])
+    if library.prunes:
+        library.prune(database)
+        assert library.truth(database)[MAILS]["done"] == 0
+
+
+def test_what_is_taken_between_plan_and_apply_is_left_to_its_worker(
+    made: tuple[Library, Any], database: str, tmp_path: Path
+) -> None:
+    library, _ = made
+    log = library.push(database, MAILS, ["taken"])
+    acting, layout = operator(database, tmp_path), layout_of(database, MAILS)
+    prepared = acting.purge(layout, Choice())
+    assert prepared.plan.count == 1
+    with library.start(database, tmp_path, "worker", [MAILS], seconds_per_job=3600) as worker:
+        worker.wait(1, "claimed")
+        wait_until(lambda: library.truth(database)[MAILS]["in_progress"] == 1, what="it says so")
+        result = applied(prepared)
+        assert (result.done, result.changed) == (0, 1)
+        assert acting.purge(layout, Choice(ids=(own_id(log[0].id),))).plan.count == 0
+        assert library.truth(database)[MAILS]["in_progress"] == 1
+        library.check(database)
+
+
+@pytest.mark.parametrize("made", [oban], indirect=True)
+def test_choices(made: tuple[Library, Any], database: str, tmp_path: Path) -> None:
+    library, _ = made
+    ready = library.push(database, MAILS, ["one", "two", "three"])
+    later = library.push(database, MAILS, ["later"], due_in_s=86_400)
+    acting, layout = operator(database, tmp_path), layout_of(database, MAILS)
+
+    def planned(choice: Choice) -> set[str]:
+        return {row.id for row in acting.purge(layout, choice).plan.first}
+
+    assert planned(Choice(state="scheduled")) == {later[0].id}
+    assert planned(Choice(state="dead")) == set()
+    assert planned(Choice(ids=(later[0].id, ready[0].id))) == {later[0].id, ready[0].id}
+    assert planned(Choice(state="ready", older_than_s=3600)) == set()
+    assert planned(Choice(limit=2)) < {event.id for event in ready}
+    with pytest.raises(BadInput, match="choose one state"):
+        acting.purge(layout, Choice(older_than_s=1))
+    for state in ("in_progress", "done"):
+        assert "choose ready or scheduled or dead" in str(acting.purge(layout, Choice(state=state)).plan.refused)
+    assert applied(acting.purge(layout, Choice(ids=(ready[1].id,)))).done == 1
+    assert library.truth(database)[MAILS]["ready"] == 2
+
+
+@pytest.mark.parametrize("made", [PgBoss], indirect=True)
+def test_a_job_that_others_wait_for_and_the_same_id_elsewhere_stay(
+    made: tuple[Library, Any], database: str, tmp_path: Path
+) -> None:
+    library, _ = made
+    log = library.push(database, MAILS, ["parent", "twin"])
+    library.push(database, INVOICES, ["other"])
+    query(database, f"UPDATE pgboss.job SET blocking = true WHERE id = '{log[0].id}'")
+    query(database, f"UPDATE pgboss.job SET id = '{log[1].id}' WHERE name = '{INVOICES}'")
+    acting = operator(database, tmp_path)
+    result = applied(acting.purge(layout_of(database, MAILS), Choice()))
+    assert (result.done, result.refused) == (1, 1)
+    assert "the rules of pg-boss keep it" in result.notes[0]
+    left = [(MAILS, log[0].id), (INVOICES, log[1].id)]
+    assert sorted(query(database, "SELECT name, id::text FROM pgboss.job")) == sorted(left)
+    assert applied(acting.undo(result.operation)).done == 1
+
+
+@pytest.mark.parametrize("made", [firm_queue], indirect=True)
+def test_jobs_with_a_limit_of_concurrency_stay(made: tuple[Library, Any], database: str, tmp_path: Path) -> None:
+    library, _ = made
+    library.push(database, MAILS, ["free", "limited"])
+    query(database, "UPDATE firm_queue_jobs SET concurrency_key = 'k' WHERE id = (SELECT max(id) FROM firm_queue_jobs)")
+    acting, layout = operator(database, tmp_path), layout_of(database, MAILS)
+    for done in (1, 0):
+        result = applied(acting.purge(layout, Choice()))
+        assert (result.done, result.changed) == (done, 1)
+    assert query(database, "SELECT concurrency_key FROM firm_queue_jobs") == [("k",)]
+    library.check(database)
+
+
+@pytest.mark.parametrize("tables", [RIVER, DELAYED_JOB, LARAVEL, SYMFONY], ids=lambda tables: tables.name)
+def test_rows_of_libraries_whose_workers_do_not_run_here(tables: Made, database: str, tmp_path: Path) -> None:
+    query(database, tables.tables)
+    acting = operator(database, tmp_path)
+    name = next(name for name in tables.figures if tables.figures[name]["scheduled"])
+    layout, figures = layout_of(database, name), tables.figures[name]
+    table = f"SELECT q::text FROM {layout.table.name} AS q"
+    before = set(query(database, table))
+    prepared = acting.purge(layout, Choice())
+    assert prepared.plan.undo.possible
+    assert prepared.plan.count == figures["ready"] + figures.get("dead", 0)
+    result = applied(prepared)
+    assert result.done == prepared.plan.count
+    left = set(query(database, table))
+    assert left < before
+    assert len(left) == len(before) - result.done
+    assert applied(acting.purge(layout, Choice(state="scheduled"))).done == figures["scheduled"]
+    assert acting.purge(layout, Choice()).plan.count == 0
+    for done in acting.operations():
+        assert applied(acting.undo(done.id)).done == done.done
+    assert set(query(database, table)) == before
+
+
+def test_jobs_that_are_in_no_queue_are_not_taken_for_all(database: str, tmp_path: Path) -> None:
+    query(database, DELAYED_JOB.tables + "INSERT INTO delayed_jobs (run_at) VALUES (timezone('UTC', now()));")
+    layout = layout_of(database, "mails")
+    assert layout.part is not None
+    whole = replace(layout, part=replace(layout.part, value=None))
+    refused = operator(database, tmp_path).purge(whole, Choice()).plan.refused
+    assert refused == f"which of its queues? {layout.queue} is a table of several"
