@@ -67,7 +67,7 @@ class QueueSamples:
     none and one is needed, ``counting`` is how much of the table has been seen, 0 to 1. ``unknown`` maps a figure to
     the reason why this layout cannot have it. ``left_out``: probes that were due and not read in this poll, to stay
     within the budget. ``partial``: why our role may see only a part of the rows, else empty.
-    ``scheduled_at``, ``dead_at``: when these were counted, and ``sized_at``: when the sizes in ``uses`` were read,
+    ``held_at``, ``scheduled_at``, ``dead_at``: when these were read, and ``sized_at``: when the sizes in ``uses`` were,
     server clock, seconds; ``None``: in this poll.
     ``unread``: of many queues it was not this one's turn. Of a queue of a group: ``done`` messages, those in ``others``
     states, ``totals`` of what moved, and its ``workers`` where they are known.
@@ -81,6 +81,7 @@ class QueueSamples:
     head: HeadSample | None = None
     head_limit: int = 0
     held: tuple[HeldSample, ...] | None = ()
+    held_at: float | None = None
     held_counted: bool = True
     locked: tuple[HeldSample, ...] = ()
     progress: ProgressSample | None = None

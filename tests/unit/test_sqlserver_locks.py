@@ -13,6 +13,7 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
+from qmon.monitor.probes.locks import EVERY_S
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 from tests.polled import Counting
@@ -21,7 +22,7 @@ from tests.unit.test_sqlserver_clues import TABLE, answering
 from tests.unit.test_sqlserver_replay import Idle
 
 QUEUES = [Layout(f"q{n}", "fifo", TableName("dbo", f"Q{n}"), id="Id") for n in range(12)]
-FACTS = {layout.queue: replace(TABLE, table_id=100 + n) for n, layout in enumerate(QUEUES)}
+MANY = [Layout(f"q{n}", "fifo", TableName("dbo", f"Q{n}"), id="Id") for n in range(100)]
 
 
 def lock(queue: int, xid: str, place: str, *, taken: bool = True, locks: int = 1) -> dict[str, object]:
@@ -30,12 +31,13 @@ def lock(queue: int, xid: str, place: str, *, taken: bool = True, locks: int = 1
 
 
 class Shop:
-    """Twelve queues that are polled two seconds apart."""
+    """Queues that are polled two seconds apart."""
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Driver, queues: Sequence[Layout] = QUEUES) -> None:
         self.driver, self.now = driver, 0.0
         self.collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle(), lambda: self.now)
-        self.collector.use(Resolved(tuple(QUEUES), FACTS))
+        facts = {layout.queue: replace(TABLE, table_id=100 + n) for n, layout in enumerate(queues)}
+        self.collector.use(Resolved(tuple(queues), facts))
         self.history = TargetHistory()
 
     def poll(self, focus: Focus | None = None) -> View:
@@ -45,9 +47,13 @@ class Shop:
 
 
 def served(
-    locks: Sequence[Mapping[str, object]], unseen: Sequence[Mapping[str, object]] = (), *, waiting: bool = False
+    locks: Sequence[Mapping[str, object]],
+    unseen: Sequence[Mapping[str, object]] = (),
+    *,
+    waiting: bool = False,
+    ended: int = 99,
 ) -> Driver:
-    """A server on which these rows are locked; heads move on."""
+    """A server on which these rows are locked; heads move on. ``ended``: the poll in which no transaction is open."""
     return Driver(
         answering(
             {
@@ -55,7 +61,9 @@ def served(
                 "probe/unseen": lambda poll: tuple(unseen),
                 "probe/head": lambda poll: ({"head_id": str(100 + poll), "counted": 7},),
                 "probe/writers": lambda poll: tuple(
-                    {"xid": xid, "session": 60, "transaction_s": 1.0, "state": "active"} for xid in ("7", "8")
+                    {"xid": xid, "session": 60, "transaction_s": 1.0, "state": "active"}
+                    for xid in ("7", "8")
+                    if poll < ended
                 ),
                 "probe/waits": lambda poll: ({"kind": "Lock" if waiting else "IO", "event": "x", "sessions": 1},),
                 "probe/server": lambda poll: (
@@ -116,6 +124,24 @@ def test_between_two_looks_the_figure_of_the_last_one_stays_and_says_how_old_it_
     assert [each.value for each in shown] == [1.0] * 9
     assert [each.age_s for each in shown] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 0.0]
     assert not any(each.old for each in shown)
+
+
+def test_rows_of_a_transaction_that_has_ended_since_the_locks_were_read_count_no_more() -> None:
+    shop = Shop(served([lock(0, "7", "(a)")], [{"place": "(a)", "keys": 1}], ended=4))
+    assert [shop.poll().queues[0].in_progress.value for _ in range(5)] == [1.0, 1.0, 1.0, 0.0, 0.0]
+
+
+def test_of_queues_that_are_read_in_turns_the_locks_are_known_though_they_are_not_read_in_each_turn() -> None:
+    locks = [lock(n, "7", f"({n})") for n in range(100)]
+    driver = served(locks, [{"place": f"({n})", "keys": 1} for n in range(100)])
+    shop = Shop(driver, MANY)
+    views = [shop.poll() for _ in range(16)]
+    read = {q.layout.queue: q.in_progress for view in views for q in view.queues if q.read_at is None}
+    assert len(read) == 100
+    assert {figure.value for figure in read.values()} == {1.0}
+    assert 0 < max(figure.age_s for figure in read.values()) <= EVERY_S
+    assert not any(figure.old for figure in read.values())
+    assert driver.asked.count("probe/locks") == 2
 
 
 def test_locks_that_could_not_be_read_are_no_rows_that_nobody_holds() -> None:

@@ -49,11 +49,16 @@ class QueueFiling:
         counted = self._slow.counted(queue)
         unknown = {**uncounted(facts, counted), **facts.unknown}
         left_out = self._observer.left_out(queue)
+        held_at = None
+        last: tuple[tuple[HeldSample, ...], float] | None = None
         if self._locks.asks(probes) and queue not in self._locks.read and probes.held_probe is not None:
             left_out = (*left_out, probes.held_probe)
+            last = self._locks.last(queue)
         head, head_limit = first(results, probes.head_probe or "", queue), memo.head_limit
         none_held = None if probes.held_probe in left_out else ()
         held: tuple[HeldSample, ...] | None = found.get(probes.held_probe or "", none_held)
+        if last is not None and pops_in_transaction(layout):
+            held, held_at = last[0], now_at - last[1]
         walked = None
         if isinstance(head, WalkSample):
             walked = head
@@ -75,7 +80,8 @@ class QueueFiling:
             layout=layout, counters=every.counters.get(facts.table_id),
             data_counters=every.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
             last_id=issued.last_value if issued else None, head=head, head_limit=head_limit,
-            held=held if pops_in_transaction(layout) else (), locked=held or (),
+            held=held if pops_in_transaction(layout) else (), held_at=held_at,
+            locked=() if held is None or held_at is not None else held,
             progress=first(results, "progress_oldest" if probes.longest_first else "progress", queue),
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             held_counted=self._engine.shows_deleted,

@@ -52,9 +52,9 @@ class Locks:
 
     def __init__(self, statements: StatementCache) -> None:
         self._statements = statements
-        self._asked_at = self._read_at = float("-inf")
+        self._now = self._asked_at = self._read_at = float("-inf")
         self._waited = False
-        self._held: frozenset[str] = frozenset()
+        self._last: dict[str, tuple[HeldSample, ...]] = {}
         self.read: frozenset[str] = frozenset()
         """The queues whose locks were read in this poll."""
 
@@ -68,7 +68,8 @@ class Locks:
         In every poll while sessions wait for locks, rows are held before a head that does not move, or a screen shows
         it; else four times a minute.
         """
-        held = (queues[name] for name in self._held & queues.keys())
+        self._now = now
+        held = (queues[name] for name, rows in self._last.items() if rows and name in queues)
         needed = any(self.asks(probes) and probes.memo.still >= STILL for probes in held)
         listed = queues.get(focus.rows_of or "")
         shown = focus.blocking or (listed is not None and self.asks(listed))
@@ -80,6 +81,10 @@ class Locks:
         self._asked_at = now
         tables = self._statements.engine.ids(sorted({probes.facts.table_id for probes in asked.values()}))
         return [self._statements.of(_PROBE, LockSample, {"tables": tables, "places": _PLACES})]
+
+    def last(self, name: str) -> tuple[tuple[HeldSample, ...], float] | None:
+        """What a queue's rows were held by when the locks were read last, and how many seconds ago that was."""
+        return (self._last[name], self._now - self._read_at) if name in self._last else None
 
     def checks(self, name: str, probes: QueueProbes) -> list[ProbeStatement]:
         """All that this may ask about one queue, to see whether it can be asked."""
@@ -109,8 +114,7 @@ class Locks:
         self.read = frozenset(asked) - failed
         for name in self.read:
             held = _held(own[name], found.get((name, asked[name].held_probe or ""), ()))
-            results[name, asked[name].held_probe or ""] = held
-            self._held = self._held | {name} if held else self._held - {name}
+            results[name, asked[name].held_probe or ""] = self._last[name] = held
         for name in queues:
             _mark(results, name, own.get(name) if name in self.read else None)
 

@@ -68,4 +68,4 @@ class QueueDiagnosis:
 
     def _repeated(self, q: QueueSamples, at: float) -> Repeated | None:
         head = None if q.held_counted else q.head
-        return self._tries.add(q.diagnostics, at, head=head, none_held=q.held == ())
+        return self._tries.add(q.diagnostics, at, head=head, none_held=q.held == () and q.held_at is None)

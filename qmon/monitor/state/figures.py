@@ -16,6 +16,7 @@ from qmon.model.samples.polled import HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.text import duration
 from qmon.model.view import NOT_READ
+from qmon.monitor.probes.locks import EVERY_S
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.queue import HELD_AT_LEAST
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
@@ -76,7 +77,8 @@ def held_rows(q: QueueSamples, writers: Sequence[WriterSample] | None, timeout_s
     """What transactions hold near the head, or ``None`` where it was not read."""
     if writers is None or q.head is None or q.held is None:
         return None
-    held = [(h.rows, held_s(h, writers)) for h in q.held if h.running]
+    open_now = None if q.held_at is None else {w.xid for w in writers}
+    held = [(h.rows, held_s(h, writers)) for h in q.held if h.running and (open_now is None or h.xid in open_now)]
     rows = sum(rows for rows, _ in held)
     late = sum(rows for rows, age in held if age is not None and age > timeout_s)
     unseen = sum(rows for rows, age in held if age is None)
@@ -102,11 +104,18 @@ def in_progress(q: QueueSamples, held: HeldRows | None, at: float) -> Figure:
     if q.ring is not None:
         return Figure(float(q.ring.pop_held))
     if pops_in_transaction(q.layout):
-        return Figure(float(held.rows)) if held is not None else _unknown(q, "in_progress")
+        return _of_held(q, Figure(float(held.rows)), at) if held is not None else _unknown(q, "in_progress")
     scanned = q.count.in_progress if q.count is not None else None
     if q.progress is not None:
         return counted(q, q.progress.in_progress, "in_progress", scanned, at)
     return counted(q, None, "in_progress", scanned if "in_progress" in q.unknown else None, at)
+
+
+def _of_held(q: QueueSamples, figure: Figure, at: float) -> Figure:
+    """With its age where the locks were not read in this poll: rows of transactions that have ended do not count."""
+    if q.held_at is None or figure.value is None:
+        return figure
+    return replace(figure, age_s=max(0.0, at - q.held_at), every_s=EVERY_S)
 
 
 def stuck(
@@ -118,7 +127,7 @@ def stuck(
 ) -> Figure:
     """Messages in progress for longer than the queue's timeout."""
     if pops_in_transaction(q.layout):
-        return _held_too_long(q, held, writers)
+        return _of_held(q, _held_too_long(q, held, writers), at)
     if q.progress is not None and q.progress.in_progress == 0 and q.layout.has("stuck"):
         return Figure(0.0)
     if q.progress is not None and q.layout.part is not None:

@@ -22,7 +22,6 @@ from qmon.model.verdicts import RuleInput, judge
 from qmon.model.verdicts.judge import CANNOT_TELL
 from qmon.model.view import NOT_READ, QueueView
 from qmon.model.waits.locked import everything_locked
-from qmon.monitor.probes.locks import EVERY_S
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.queue import ring_probe
 from qmon.monitor.probes.table_counters import PROBE
@@ -174,7 +173,7 @@ class QueueTrack:
         behind_s = at - self._prev_at if not moved and self._prev_at is not None else 0.0
         view = self._view(snapshot, q, ready, held, target, known, behind_s)
         orphans = known.ring_loss.orphans if known.ring_loss is not None else 0
-        seen = held.rows if held is not None else None if pops_in_transaction(q.layout) else 0
+        seen = held.rows if held is not None and q.held_at is None else None if pops_in_transaction(q.layout) else 0
         ledger = self._ledger.add(q, view.ready, seen, view.gap, orphans, unbroken=unbroken)
         view = replace(view, ledger=None if q.elsewhere else ledger)
         if moved:
@@ -268,10 +267,8 @@ class QueueTrack:
         standby = standby_of(snapshot.server)
 
         def aged(name: str, figure: Figure) -> Figure:
-            limit_s = stale_figures.fresh_s(name, snapshot, q.layout)
-            if name in stale_figures.OF_LOCKS and any(map(of_locks, q.left_out)):
-                limit_s = max(limit_s, EVERY_S + 2 * snapshot.interval_s)
-            figure = (figure if standby is None else standby.aged(figure)).aged(limit_s)
+            figure = figure if standby is None else standby.aged(figure)
+            figure = figure.aged(stale_figures.fresh_s(name, snapshot, q.layout))
             return stale_figures.not_read(figure, at, cadence_s)
 
         def now(name: str, figure: Figure) -> Figure:

@@ -63,7 +63,6 @@ def _figures(view: QueueView) -> Iterator[tuple[str, Figure]]:
 
 
 _PROGRESS: Final = "progress"
-OF_LOCKS: Final = frozenset({"in_progress", "stuck"})
 
 
 def of_locks(probe: str) -> bool:
