@@ -247,9 +247,15 @@ def pause_of(sample: PauseSample) -> Pause:
     )  # fmt: skip
 
 
+def paused_as(layout: Layout) -> str:
+    """What a pause of this queue is recorded for: its table, or of a table of several queues its part."""
+    value = None if layout.part is None else layout.part.value
+    return str(layout.table) if value is None else f"{layout.table}/{value}"
+
+
 def pauses_of(layout: Layout, samples: Iterable[PauseSample]) -> tuple[Pause, ...]:
-    """The pauses of one queue, pushers first: those of its table, whatever name it went by when it was paused."""
-    own = (pause_of(each) for each in samples if each.about == str(layout.table))
+    """The pauses of one queue, pushers first, whatever name it went by when it was paused."""
+    own = (pause_of(each) for each in samples if each.about == paused_as(layout))
     return tuple(sorted(own, key=lambda pause: pause.side is not Side.PUSHERS))
 
 

@@ -51,15 +51,15 @@ class Operator:
     def pause(self, layout: Layout, side: Side, *, for_s: float = DEFAULT_PAUSE_S) -> PreparedAction:
         """Pushers or poppers are to stop for so many seconds. Raises ``BadInput`` outside 1 s to 24 h.
 
-        The pause of a library has no end of its own.
+        The pause that a library has for its poppers has no end of its own.
         """
-        if layout.part is not None:
+        if layout.part is not None and side is Side.POPPERS:
             return prepare_library_pause(self.context, layout, side)
         return prepare_pause(self.context, layout, side, for_s)
 
     def resume(self, layout: Layout, side: Side) -> PreparedAction:
         """Paused pushers or poppers are to go on."""
-        if layout.part is not None:
+        if layout.part is not None and side is Side.POPPERS:
             return prepare_library_resume(self.context, layout, side)
         return prepare_resume(self.context, layout, side)
 

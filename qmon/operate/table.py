@@ -14,7 +14,7 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.sql import Sql
 
 OUR_GATE: Final = "qmon_gate"
-"""The trigger that pauses pushers: it lets an undo pass."""
+"""What the names of triggers that pause pushers begin with: they let an undo pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Structure:
 
     def named(self, kind: str) -> tuple[str, ...]:
         """The obstacles of a kind, by name; not the trigger by which qmon pauses pushers."""
-        return tuple(each.name for each in self.obstacles if each.kind == kind and each.name != OUR_GATE)
+        return tuple(each.name for each in self.obstacles if each.kind == kind and not each.name.startswith(OUR_GATE))
 
     @property
     def unseen(self) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def test_a_queue_is_paused_and_resumed(made: Made, database: str, tmp_path: Path
     assert set(query(database, PAUSED[made.name])) == {("mails",), ("default",)}
     assert applied(acting.resume(mails, Side.POPPERS)).done == 1
     assert query(database, PAUSED[made.name]) == [("default",)]
-    assert "its workers alone" in str(acting.pause(mails, Side.PUSHERS).plan.refused)
+    assert "install a gate on the table" in str(acting.pause(mails, Side.PUSHERS).plan.refused)
 
 
 def test_what_else_good_job_pauses_stays_paused(database: str, tmp_path: Path) -> None:

@@ -11,15 +11,16 @@ from typing import Final
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, DeadlineExceeded
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import Kind, Plan, Progress, Side, Undo
+from qmon.model.operations import Kind, Plan, Progress, Side, Undo, paused_as
 from qmon.operate.actions import pause_switch
 from qmon.operate.actions.pause_switch import Means
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
 from qmon.operate.plan import allowed
+from qmon.operate.plan.library_queue import library_queue
 from qmon.operate.plan.rights import why_not
 from qmon.operate.run.operation import Record, Running
 from qmon.operate.run.prepared import PreparedAction, refused
-from qmon.operate.sql import Sql
+from qmon.operate.sql import Sql, Values
 
 TRIES: Final = 25
 """Attempts to lock the table, each for 200 ms, with a pause of 200 ms in between."""
@@ -48,7 +49,18 @@ class _Rights:
 
 def each_row(sql: Sql, layout: Layout) -> bool:
     """Whether the gate of a table fires for each row."""
-    return any(each.each_row for each in sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts}))
+    return bool(row_values(layout)) or any(
+        each.each_row for each in sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
+    )
+
+
+def row_values(layout: Layout) -> dict[str, str]:
+    """By column what the gate of one queue of several looks at; empty for that of a table."""
+    queue = library_queue(layout)
+    if queue is None or queue.group.queue is None or queue.value is None:
+        return {}
+    column, value = queue.pushed
+    return {queue.group.queue.name: queue.value} | ({} if column is None or value is None else {column: value})
 
 
 def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
@@ -61,18 +73,20 @@ def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAc
         rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
         switch = _switch_for(context, layout)
         found = rights[0] if rights else None
-        steps = _making(context, found)
+        steps = _making(context, layout, found)
         plan = _plan(
             context, layout, Kind.INSTALL_GATE, title,
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in steps),
-            consequences=_consequences(context, found), risks=_risks(context, found),
+            consequences=_consequences(context, layout, found), risks=_risks(context, layout, found),
             undo=Undo(possible=False, notes=("remove-gate takes it away again",)),
-            refused=why_not(context, sql) or _no_gate(layout, rights, gate),
+            refused=why_not(context, sql) or _no_gate(context, layout, rights, gate),
         )  # fmt: skip
 
     def make(sql: Sql) -> None:
+        looked_at = [*row_values(layout).values(), None, None]
         for name in steps:
-            sql.execute(f"action/pause/{name}", _names(layout, switch))
+            values: Values = {"queue": looked_at[0], "pushed": looked_at[1]}
+            sql.execute(f"action/pause/{name}", _names(layout, switch), values)
 
     return _prepared(context, layout, plan, make)
 
@@ -102,7 +116,7 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
     def drop(sql: Sql) -> None:
         for name in steps:
             sql.execute(f"action/pause/{name}", _names(layout, means.object))
-        by = {"about": str(layout.table), "side": str(means.side), "by": context.who}
+        by = {"about": paused_as(layout), "side": str(means.side), "by": context.who}
         sql.execute("action/pause/lift", {}, by)
 
     return _prepared(context, layout, plan, drop)
@@ -143,9 +157,11 @@ def _prepared(context: OperatorContext, layout: Layout, plan: Plan, change: Call
     return PreparedAction(context, plan, work, record, ensure=pause_switch.ensure)
 
 
-def _making(context: OperatorContext, rights: _Rights | None) -> tuple[str, ...]:
+def _making(context: OperatorContext, layout: Layout, rights: _Rights | None) -> tuple[str, ...]:
     if context.engine.name == "sqlserver":
         return ("gate_trigger", "gate_switch")
+    if row_values(layout):
+        return ("gate_switch", "gate_grant", "gate_queue", "gate_trigger_queue")
     rows = rights is not None and rights.each_row
     return ("gate_switch", "gate_grant", "gate_trigger_rows" if rows else "gate_trigger")
 
@@ -158,7 +174,9 @@ def _switch_for(context: OperatorContext, layout: Layout) -> TableName:
 
 
 def _names(layout: Layout, switch: TableName) -> dict[str, Name]:
-    return {"table": layout.table.parts, "switch": switch.parts, "gate": switch.parts}
+    columns: list[str | None] = [*row_values(layout), None, None]
+    names: dict[str, Name] = {"table": layout.table.parts, "switch": switch.parts, "gate": switch.parts}
+    return names | {"trigger": pause_switch.gate_trigger(layout), "queue": columns[0], "pushed": columns[1]}
 
 
 def _plan(
@@ -174,7 +192,9 @@ def _plan(
     )  # fmt: skip
 
 
-def _no_gate(layout: Layout, rights: list[_Rights], gate: Means | None) -> str | None:
+def _no_gate(context: OperatorContext, layout: Layout, rights: list[_Rights], gate: Means | None) -> str | None:
+    if context.engine.name == "sqlserver" and row_values(layout):
+        return "on SQL Server a gate is that of a whole table: it would stop the pushers of other queues, too"
     if layout.switch is not None:
         return "this queue needs no gate: its push asks a switch; pause it"
     if gate is not None:
@@ -197,26 +217,29 @@ def _lock_words(lock: str) -> str:
     )
 
 
-def _consequences(context: OperatorContext, rights: _Rights | None) -> tuple[str, ...]:
+def _consequences(context: OperatorContext, layout: Layout, rights: _Rights | None) -> tuple[str, ...]:
     if context.engine.name == "sqlserver":
         return (
             "while a pause lasts, an INSERT fails with error 770001 (before 2012: 50000) and the whole transaction of"
             " the pusher is rolled back; the identity that it drew is burnt",
             _lock_words("Sch-M"),
         )
-    rows = rights is not None and rights.each_row
+    part = bool(row_values(layout))
+    rows = part or (rights is not None and rights.each_row)
     drawn = "the number that it drew is burnt" if rows else "no number is drawn"
     every = ("every partition has it, those that are created or attached later too; each asks for inserts of its own",)
     return (
-        "while a pause lasts, INSERT and COPY fail with SQLSTATE QM001 and the whole transaction of the pusher is"
+        f"while a pause lasts, INSERT and COPY{' of messages of this queue' if part else ''} fail with SQLSTATE QM001"
+        " and the whole transaction of the pusher is"
         f" rolled back, unless its session asked to wait (qmon.pause_wait_ms); {drawn}",
         *(every if rights is not None and rights.kind == "partitioned table" else ()),
-        f"each {'row inserted' if rows else 'INSERT'} reads one sequence more, paused or not",
+        f"each {'row inserted' if rows else 'INSERT'} reads one sequence more, paused or not"
+        + ("; of other queues, its queue alone is compared" if part else ""),
         _lock_words("SHARE ROW EXCLUSIVE"),
     )
 
 
-def _risks(context: OperatorContext, rights: _Rights | None) -> tuple[str, ...]:
+def _risks(context: OperatorContext, layout: Layout, rights: _Rights | None) -> tuple[str, ...]:
     if context.engine.name == "sqlserver":
         instead = ("the table has INSTEAD OF triggers: the gate sees what these insert",)
         return (
@@ -226,11 +249,19 @@ def _risks(context: OperatorContext, rights: _Rights | None) -> tuple[str, ...]:
             *(instead if rights and rights.instead else ()),
         )
     heirs = ("tables that inherit from this one have no gate: what is inserted into them passes",)
-    return (*passed_by(rows=rights is not None and rights.each_row), *(heirs if rights and rights.heirs else ()))
+    return (
+        *passed_by(layout, rows=rights is not None and rights.each_row),
+        *(heirs if rights and rights.heirs else ()),
+    )
 
 
-def passed_by(*, rows: bool) -> tuple[str, ...]:
+def passed_by(layout: Layout, *, rows: bool) -> tuple[str, ...]:
     """On PostgreSQL: who besides pushers is stopped by a gate, and who is not."""
+    if row_values(layout):
+        return (
+            "jobs of schedules, and those that other jobs push, are refused as well",
+            "sessions with session_replication_role = replica, as those of a subscription, pass it",
+        )
     moved = ("an UPDATE that moves a row into another partition inserts it there: poppers that do so fail, too",)
     return (
         PUT_BACK,

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import DEFAULT_PAUSE_S, Kind, Pause, Plan, Progress, Side, Undo
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import DEFAULT_PAUSE_S, Kind, Pause, Plan, Progress, Side, Undo, paused_as
 from qmon.model.text import duration, format_duration, moment, one_line
 from qmon.operate.actions import gate, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import HeldPause, Means
@@ -37,21 +37,21 @@ def prepare_pause(
     """
     if not MIN_PAUSE_S <= for_s <= MAX_PAUSE_S:
         raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; it can be extended before it ends")
-    if (why_never := allowed.why_not(layout, Kind.PAUSE)) is not None:
+    if (why_never := allowed.why_not(layout, Kind.PAUSE, side)) is not None:
         return refused(context, Kind.PAUSE, layout.queue, f"Pause the {side} of {layout.queue}?", why_never)
     with context.sql("pause") as sql:
         means = pause_switch.find(sql, layout, side)
         held, why = _held(context, sql, means, side)
         now_ms = held.now_ms if held is not None else int(datetime.now(UTC).timestamp() * 1000)
-        known = _known(sql, layout.table, side) if held is not None and held.in_force else None
+        known = _known(sql, layout, side) if held is not None and held.in_force else None
         plan = Plan(
             Kind.PAUSE, context.target.name, layout.queue,
             title=f"Pause the {side} of {layout.queue} for {duration(for_s)}?",
             count=0 if means is None else 1, unit="switch",
-            predicate=f"the {side} of {layout.table}, until {moment(now_ms / 1000 + for_s)}",
+            predicate=f"the {side} of {paused_as(layout)}, until {moment(now_ms / 1000 + for_s)}",
             sql=() if means is None else (pause_switch.setting(sql, means),), seconds=0.1,
             undo=Undo(possible=False, notes=("resume lifts a pause at any time, and it ends by itself",)),
-            consequences=_felt(side, means), risks=(*_already(held, known, side), *_passed(sql, layout, means)),
+            consequences=_felt(layout, side, means), risks=(*_already(held, known, side), *_passed(sql, layout, means)),
             consent=context.consent(), reason=True, refused=why,
         )  # fmt: skip
     return _prepared(context, layout, plan, means, for_s)
@@ -64,12 +64,12 @@ def prepare_resume(context: OperatorContext, layout: Layout, side: Side) -> Prep
         held, why = _held(context, sql, means, side)
         if held is not None and not held.in_force:
             why = why or f"the {side} of {layout.queue} are not paused"
-        known = _known(sql, layout.table, side)
+        known = _known(sql, layout, side)
         plan = Plan(
             Kind.RESUME, context.target.name, layout.queue,
             title=f"Let the {side} of {layout.queue} go on?",
             count=1 if held is not None and held.in_force else 0, unit="pause",
-            predicate=f"the {side} of {layout.table}",
+            predicate=f"the {side} of {paused_as(layout)}",
             sql=() if means is None else (pause_switch.setting(sql, means),), seconds=0.1,
             undo=Undo(possible=False, notes=("pause stops them again",)),
             consequences=() if known is None else (f"paused {_by(known)}",),
@@ -83,7 +83,7 @@ def _prepared(
 ) -> PreparedAction:
     if means is None:
         return PreparedAction(context, plan)
-    record = Record(str(layout.table), {"side": str(means.side), "way": means.way, "for_s": for_s})
+    record = Record(paused_as(layout), {"side": str(means.side), "way": means.way, "for_s": for_s})
     work = _SetSwitch(layout, context.who, means, for_s)
     return PreparedAction(context, plan, work, record, ensure=pause_switch.ensure)
 
@@ -118,7 +118,7 @@ class _SetSwitch:
         if self.means.way == "switch":
             return (pause_check.watch(pause_check.ArrivalCounter(sql, self.layout, side), stopped).text(side),)
         table = self.layout.table
-        tried = pause_check.try_gate(sql, table, each_row=gate.each_row(sql, self.layout))
+        tried = pause_check.try_gate(sql, table, gate.row_values(self.layout), each_row=gate.each_row(sql, self.layout))
         if tried.passed:
             self._lift(sql)
             more = f" and {len(tried.passed) - 1:,} more" if len(tried.passed) > 1 else ""
@@ -137,7 +137,7 @@ class _SetSwitch:
 
     @property
     def _names(self) -> dict[str, str | int]:
-        return {"about": str(self.layout.table), "side": str(self.means.side), "by": self.who}
+        return {"about": paused_as(self.layout), "side": str(self.means.side), "by": self.who}
 
     def _write(self, sql: Sql, reason: str, *, set_now: bool) -> int:
         """Record it, within a transaction; returns the end in milliseconds since the epoch."""
@@ -168,8 +168,9 @@ def _held(context: OperatorContext, sql: Sql, means: Means | None, side: Side) -
     return held, pause_switch.why_not_recorded(sql)
 
 
-def _known(sql: Sql, table: TableName, side: Side) -> Pause | None:
-    return next((each for each in pause_switch.pauses(sql) if each.table == str(table) and each.side is side), None)
+def _known(sql: Sql, layout: Layout, side: Side) -> Pause | None:
+    about = paused_as(layout)
+    return next((each for each in pause_switch.pauses(sql) if each.table == about and each.side is side), None)
 
 
 def _already(held: HeldPause | None, known: Pause | None, side: Side) -> tuple[str, ...]:
@@ -184,11 +185,12 @@ def _by(known: Pause) -> str:
     return f"by {one_line(known.by)} {since_until}: {one_line(known.reason, 200)}"
 
 
-def _felt(side: Side, means: Means | None) -> tuple[str, ...]:
+def _felt(layout: Layout, side: Side, means: Means | None) -> tuple[str, ...]:
     what, code = ("push", "QM001") if side is Side.PUSHERS else ("pop", "QM002")
     if means is not None and means.way == "gate":
+        part = gate.row_values(layout) and " of a message of this queue"
         return (
-            f"every INSERT and COPY into the table fails with {code}, and its whole transaction with it,"
+            f"every INSERT and COPY{part or ''} into the table fails with {code}, and its whole transaction with it,"
             " unless the session asked to wait (qmon.pause_wait_ms)",
         )
     return (
@@ -202,5 +204,5 @@ def _passed(sql: Sql, layout: Layout, means: Means | None) -> tuple[str, ...]:
         return ()
     if means.way == "gate":
         postgres = sql.engine.name == "postgres"
-        return gate.passed_by(rows=gate.each_row(sql, layout)) if postgres else (gate.PUT_BACK,)
+        return gate.passed_by(layout, rows=gate.each_row(sql, layout)) if postgres else (gate.PUT_BACK,)
     return ("statements that work on the table themselves do not ask, and go on",)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -61,8 +63,11 @@ class _RolledBackError(Exception):
     """Ends a trial that came through."""
 
 
-def try_gate(sql: Sql, table: TableName, *, each_row: bool) -> Tried:
-    """Insert into the table, or each of its partitions, while a pause is on. ``each_row``: how the gate is asked."""
+def try_gate(sql: Sql, table: TableName, values: Mapping[str, str], *, each_row: bool) -> Tried:
+    """Insert into the table, or each of its partitions, while a pause is on.
+
+    ``values``: by column what the gate looks at; ``each_row``: how it is asked.
+    """
     try:
         written = read_structure(sql, table).written
     except BadInput as problem:
@@ -71,7 +76,7 @@ def try_gate(sql: Sql, table: TableName, *, each_row: bool) -> Tried:
     refused, passed = 0, []
     for place in places[:MOST]:
         try:
-            _insert(sql, place, written, each_row=each_row)
+            _insert(sql, place, written, values, each_row=each_row)
         except QueryFailed as problem:
             if problem.sqlstate == _REFUSED or _REFUSED in str(problem):
                 refused += 1
@@ -88,11 +93,11 @@ def _places(sql: Sql, table: TableName) -> list[GateTarget]:
     return sql.fetch(GateTarget, "action/pause/places", {"table": table.parts})
 
 
-def _insert(sql: Sql, place: TableName, written: tuple[str, ...], *, each_row: bool) -> None:
+def _insert(sql: Sql, place: TableName, written: tuple[str, ...], values: Mapping[str, str], *, each_row: bool) -> None:
     """Try it. Raises what the server says where it refuses; what comes through is rolled back."""
     names: dict[str, Name] = {"table": place.parts, "columns": written, "column": written[-1]}
     with contextlib.suppress(_RolledBackError), sql.connection.transaction():
-        sql.execute("action/pause/attempt", names, {"rows": int(each_row)})
+        sql.execute("action/pause/attempt", names, {"rows": int(each_row), "values": json.dumps(dict(values))})
         raise _RolledBackError
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -16,7 +17,7 @@ from qmon.operate.install.install import registered
 from qmon.operate.sql import Sql
 
 GATE: Final = "qmon_gate"
-"""The name of a gate's trigger (PostgreSQL), or what it begins with (SQL Server)."""
+"""The name of a gate's trigger (PostgreSQL), or what it begins with."""
 PauseMethod = Literal["switch", "gate"]
 _REFUSED: Final = (
     "this role may not write the pauses of this database; its owner can: qmon setup <target> --role operator"
@@ -86,9 +87,15 @@ def _registered(sql: Sql, layout: Layout) -> Switch | None:
 def gate_of(sql: Sql, layout: Layout) -> Means | None:
     """The gate of a table, if it has one."""
     names: dict[str, Name] = {"table": layout.table.parts, "gate": gate_name(layout.table).parts}
-    for found in sql.fetch(_Gate, "action/pause/gate", names):
+    for found in sql.fetch(_Gate, "action/pause/gate", names, {"trigger": gate_trigger(layout)}):
         return Means("gate", TableName(found.gate_schema, found.gate_name), Side.PUSHERS, found.enabled)
     return None
+
+
+def gate_trigger(layout: Layout) -> str:
+    """The name of a gate's trigger on PostgreSQL: that of one queue of several has the queue in it."""
+    value = None if layout.part is None else layout.part.value
+    return GATE if value is None else f"{GATE}_{hashlib.sha256(value.encode()).hexdigest()[:16]}"
 
 
 def gate_name(table: TableName) -> TableName:

@@ -44,8 +44,12 @@ def _no_library(layout: Layout, part: GroupPart, kind: Kind, side: Side | None) 
     verb = _ON_ROWS.get(kind)
     if queue is not None and verb is not None and queue.statement(verb) is not None:
         return None
+    if queue is not None and (
+        kind is Kind.INSTALL_GATE or (kind in (Kind.PAUSE, Kind.RESUME) and side is Side.PUSHERS)
+    ):
+        return queue.no_gate()
     if queue is not None and kind in (Kind.PAUSE, Kind.RESUME) and queue.statement("pause") is not None:
-        return f"{part.library} can pause its workers alone: the poppers" if side is Side.PUSHERS else None
+        return None
     more = ", which a file of yours describes" if part.own else ""
     return f"qmon does not {_VERBS[kind]} {whose} queues{more}: use its own tools"
 

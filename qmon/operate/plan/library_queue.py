@@ -22,6 +22,10 @@ Verb = Literal["requeue", "retry", "discard", "pause", "resume", "paused"]
 """``requeue``: of messages in progress; ``retry``: of dead ones; ``discard``: of those that are not in progress."""
 DISCARDED: Final = ("ready", "scheduled", "dead")
 """Kinds of states that can be discarded: what is in progress is its worker's, what is done the library's to prune."""
+_PUSHED: Final = {"pg-boss": ("state", "created"), "laravel": ("attempts", "0")}
+"""By library that puts a failed message back by INSERT: what a row has, in which column, that is pushed."""
+_PUT_BACK_AS_PUSHED: Final = ("symfony-messenger",)
+"""Libraries that put it back by an INSERT as that of a push."""
 _WRITES: Final = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM) \{(\w+)\}([^;]*\bDO UPDATE\b)?")
 
 
@@ -47,6 +51,19 @@ class LibraryQueue:
     def called(self) -> str:
         """What the library calls the queue, by its column or its table."""
         return self.value or self.group.name.partition("/")[2]
+
+    @property
+    def pushed(self) -> tuple[str | None, str | None]:
+        """Column and value by which a row that is pushed is told from one that is put back; ``None``: none is."""
+        return _PUSHED.get(self.group.library, (None, None))
+
+    def no_gate(self) -> str | None:
+        """Why its pushers cannot be told from those of other queues; ``None`` where they can."""
+        if self.group.library in _PUT_BACK_AS_PUSHED:
+            return f"{self.group.library} puts back what failed by INSERT, as if it was pushed: a pause would lose it"
+        if self.group.queue is not None and (self.value is None or self.group.queue.lookup is not None):
+            return f"no column of {self.group.table} says of which queue a message is that is pushed"
+        return None
 
     def statement(self, verb: Verb) -> str | None:
         """The name of the statement that does this; ``None`` where the library has none."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Kind, OwnerState, Side
+from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Kind, OwnerState, Side, paused_as
 from qmon.operate.plan.library_queue import DISCARDED
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class ActionRequest:
             return operator.repair(self.layout)
         if self.layout.part is not None and self.side is Side.POPPERS and operator.library_paused(self.layout):
             return operator.resume(self.layout, self.side)
-        known = (self.queue, str(self.layout.table))  # it may have been paused under another name of the same table
+        known = (self.queue, paused_as(self.layout))  # it may have been paused under another name of the same table
         if any(p.side is self.side and (p.queue, p.table)[bool(p.table)] in known for p in operator.pauses()):
             return operator.resume(self.layout, self.side)
         return operator.pause(self.layout, self.side, for_s=self.for_s)
@@ -103,6 +103,6 @@ def option(request: ActionRequest) -> Option | None:
             known = [name for name in DISCARDED if name in part.kinds]
         named = ((name.replace("_", " "), replace(request, choice=replace(choice, state=name))) for name in known)
         return Option("state", (("ready or dead", request), *named))
-    if request.kind is Kind.PAUSE and part is None:
+    if request.kind is Kind.PAUSE and (part is None or request.side is Side.PUSHERS):
         return Option("for", tuple((words, replace(request, for_s=seconds)) for words, seconds in _LENGTHS), at=1)
     return None

@@ -2,7 +2,7 @@
 -- gate: what the trigger of a table that qmon has not installed asks; see actions/pause/gate. Does nothing where they
 -- exist. A pause is in force while its switch, a sequence, says so: see probes/pauses.
 -- It lets a row pass by returning it, where it is asked for each; what it returns for a statement means nothing.
--- The gate runs as its owner, since whoever inserts may have no right in this schema.
+-- That of one queue of several is given its name, too. The gate runs as its owner, since whoever inserts may have no right in this schema.
 DO $$
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('qmon control'));
@@ -56,7 +56,7 @@ BEGIN
                 PERFORM pg_sleep(0.02);
             END LOOP;
             RAISE EXCEPTION 'the pushers of %.% are paused until % UTC', quote_ident(TG_TABLE_SCHEMA),
-                    quote_ident(TG_TABLE_NAME), to_char(v_end AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+                    quote_ident(TG_TABLE_NAME) || coalesce(', queue ' || TG_ARGV[1] || ',', ''), to_char(v_end AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
                 USING ERRCODE = 'QM001',
                     HINT = 'Nothing was inserted. Try again later, or SET qmon.pause_wait_ms to wait for the end.';
         END

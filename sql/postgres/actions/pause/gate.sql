@@ -1,5 +1,6 @@
 -- The gate of a table, if it has one: its trigger, and the sequence that this asks.
 -- {table}        the table
+-- :trigger      its name
 -- > gate_schema  of the sequence
 -- > gate_name    the sequence
 -- > enabled      the trigger fires, in every partition
@@ -21,5 +22,5 @@ JOIN pg_catalog.pg_depend AS d
 JOIN pg_catalog.pg_class AS c ON c.oid = d.refobjid AND c.relkind = 'S'
 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE t.tgrelid = to_regclass({table!literal})
-  AND t.tgname = 'qmon_gate'
+  AND t.tgname = CAST(:trigger AS name)
   AND t.tgparentid = 0

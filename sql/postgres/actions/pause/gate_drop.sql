@@ -1,3 +1,4 @@
 -- Takes a gate off a table, for which PostgreSQL takes ACCESS EXCLUSIVE on it.
--- {table} the table
-DROP TRIGGER qmon_gate ON {table}
+-- {table}   the table
+-- {trigger} the trigger
+DROP TRIGGER {trigger} ON {table}

@@ -1,0 +1,24 @@
+-- A gate for one queue of several in a table: a trigger for each row, which is asked where the row's queue is this one,
+-- as gate_queue has said. A number is drawn before it is asked. Takes SHARE ROW EXCLUSIVE on the table.
+-- {table}    the table
+-- {trigger}  the trigger
+-- {queue}    column: the queue
+-- {pushed?}  column: by which a row that is pushed is told from one that is put back
+-- {switch}   the sequence that says until when
+DO $$
+DECLARE
+    v_queue  text := current_setting('qmon.gate_queue');
+    v_pushed text := CAST({pushed?!literal} AS text);
+BEGIN
+    EXECUTE format(
+        'CREATE TRIGGER %s BEFORE INSERT ON %s FOR EACH ROW'
+        ' WHEN (NEW.%s = %L%s'
+        ' AND pg_sequence_last_value(%L::regclass) > date_part(''epoch'', clock_timestamp()) * 1000)'
+        ' EXECUTE FUNCTION qmon.gate(%L, %L)',
+        {trigger!literal}, {table!literal}, {queue!literal}, v_queue,
+        CASE WHEN v_pushed IS NULL THEN ''
+             ELSE format(' AND NEW.%s = %L', v_pushed, current_setting('qmon.gate_pushed')) END,
+        {switch!literal}, {switch!literal}, v_queue
+    );
+END
+$$
