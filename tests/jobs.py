@@ -54,7 +54,9 @@ timeout = "1m"
 def layout(queue: str = "jobs") -> Layout:
     """The queue as that configuration has it."""
     (target,) = parse_config(configuration("postgresql://h/d", queue=queue), Path("qmon.toml")).targets.values()
-    return target.queues[0]
+    (found,) = target.queues
+    assert isinstance(found, Layout)
+    return found
 
 
 def fill(url: str, *, dead: int = 0, alive: int = 0, ready: int = 0) -> None:

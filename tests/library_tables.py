@@ -11,7 +11,7 @@ def tables(library: Library, prefix: str) -> dict[str, Columns]:
     """The tables that it is known by, and one for each group that has a queue's name in it."""
     names = [prefixed(str(raw["table"]), prefix) for raw in library.groups]
     groups = [group_of(library, n, prefix, TableName("app", name), "x") for n, name in enumerate(names, 1)]
-    kinds = {column: min(group.zone.types) for group in groups for column in group.timed}
+    kinds = {column: min(group.zone.types) for group in groups for column in group.uses.times}
     found: dict[str, Columns] = {
         table: {column: kinds.get((table, column), "text") for column in columns}
         for table, columns in ((prefixed(name, prefix), columns) for name, columns in library.tables.items())

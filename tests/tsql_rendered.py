@@ -12,8 +12,9 @@ from qmon.engines.sql.queries import Name, SqlFile
 from qmon.engines.sql.text import Form, Placeholder
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.groups.conditions import ColumnRef, IsNull
+from qmon.model.groups.group import Group
+from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column, IndexName
-from qmon.model.layout.zones import UTC_ZONE
 
 LISTED: frozenset[Form] = frozenset({"list", "set", "text", "numbered", "on"})
 
@@ -33,7 +34,7 @@ def names_for(query: Query, kind: str = "varchar", *, filtered: bool = False, si
     for slot, forms in forms_of(query).items():
         name = f"q_{slot}"
         if "where" in forms:
-            out[slot] = Where(IsNull(ColumnRef("q_c")), "dbo", UTC_ZONE)
+            out[slot] = Where(IsNull(ColumnRef("q_c")), Group("g", TableName("dbo", "t"), "id", ()), "t")
         elif "int" in forms:
             out[slot] = size
         elif forms & LISTED:

@@ -14,6 +14,7 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from qmon.config.file import Config
     from qmon.engines.base import Connection, Engine, Target
+    from qmon.model.groups.configured import ConfiguredQueue
     from qmon.model.layout.layout import Layout
     from qmon.operate.context import OperatorContext
     from qmon.operate.open import Connections
@@ -31,7 +32,7 @@ class Chosen:
     """The target that the user means, the queues that the configuration names for it, and that configuration."""
 
     target: Target
-    configured: tuple[Layout, ...]
+    configured: tuple[ConfiguredQueue, ...]
     config: Config
 
     def operator_context(self, *, read_only: bool = False) -> OperatorContext:
@@ -67,10 +68,11 @@ class Opened(Chosen):
         ``installed``. Raises ``BadInput``.
         """
         from qmon.errors import PermissionMissing
+        from qmon.model.layout.layout import Layout
 
-        for layout in self.configured:
-            if layout.queue == queue and layout.routine("archive") is not None:
-                return layout
+        for each in self.configured:
+            if isinstance(each, Layout) and each.queue == queue and each.routine("archive") is not None:
+                return each
         try:
             return self.installed(queue)
         except PermissionMissing as problem:

@@ -12,12 +12,12 @@ import platformdirs
 
 from qmon.engines.base import EngineName
 from qmon.errors import BadInput
+from qmon.libraries.catalogue import libraries
 from qmon.model.alerts.io import rules_from_list
 from qmon.model.alerts.rules import AlertRule
 from qmon.model.budget import Budget, budget_of
 from qmon.model.config_reader import Keys
-from qmon.model.layout.io import layout_from_dict
-from qmon.model.layout.layout import Layout
+from qmon.model.groups.configured import ConfiguredQueue, name_of, queue_from_dict
 from qmon.redact import redactor
 
 MIN_INTERVAL_S: Final = 0.5
@@ -54,7 +54,7 @@ class TargetConfig:
     environment: str = ""
     prod: bool = False
     read_only: bool = False
-    queues: tuple[Layout, ...] = ()
+    queues: tuple[ConfiguredQueue, ...] = ()
     budget: Budget | None = None
     baselines: Path | None = None
 
@@ -159,14 +159,17 @@ def _budget(keys: Keys) -> Budget | None:
     return budget
 
 
-def _queues(keys: Keys) -> tuple[Layout, ...]:
-    out: dict[str, Layout] = {}
-    for number, raw in enumerate(keys.tables("queue"), 1):
+def _queues(keys: Keys) -> tuple[ConfiguredQueue, ...]:
+    out: dict[str, ConfiguredQueue] = {}
+    found = keys.tables("queue")
+    known = sorted({library.name for library in libraries()}) if any("library" in raw for raw in found) else []
+    for number, raw in enumerate(found, 1):
         where = f"{keys.path('queue')}[{number}]"
-        layout = layout_from_dict(raw, where=where)
-        if layout.queue in out:
-            raise BadInput(f"{where}.name: there is a queue {layout.queue!r} above already")
-        out[layout.queue] = layout
+        queue = queue_from_dict(raw, where=where, libraries=known)
+        name = name_of(queue)
+        if name in out:
+            raise BadInput(f"{where}.name: there is a queue {name!r} above already")
+        out[name] = queue
     return tuple(out.values())
 
 

@@ -17,7 +17,7 @@ from qmon.engines.urls import read_url
 from qmon.errors import BadInput
 from qmon.model.budget import Budget
 from qmon.model.config_reader import nearest
-from qmon.model.layout.layout import Layout
+from qmon.model.groups.configured import ConfiguredQueue
 
 COMMAND_LINE: Final = "the command line"
 
@@ -27,7 +27,7 @@ class ChosenTarget:
     """The target, the queues that the configuration names for it, and what the user should know about it."""
 
     target: Target
-    queues: tuple[Layout, ...] = ()
+    queues: tuple[ConfiguredQueue, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -81,7 +81,7 @@ def usual_budget(config: Config) -> Budget:
 
 
 def _finished(
-    target: Target, queues: tuple[Layout, ...], warnings: tuple[str, ...], environment: Mapping[str, str]
+    target: Target, queues: tuple[ConfiguredQueue, ...], warnings: tuple[str, ...], environment: Mapping[str, str]
 ) -> ChosenTarget:
     if target.password is None:
         target = replace(target, password=from_environment(target, environment))

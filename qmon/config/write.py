@@ -14,6 +14,11 @@ def target_to_toml(name: str, connect: str) -> str:
     return f"[target.{_key(name)}]\nconnect = {_value(connect)}\n"
 
 
+def named_library_to_toml(target: str, library: str) -> str:
+    """The lines that show all queues of a library."""
+    return f"[[target.{_key(target)}.queue]]\nlibrary = {_value(library)}\n"
+
+
 def queues_to_toml(target: str, layouts: Iterable[Layout]) -> str:
     """The lines of the queues of a target, one table each, in the order given."""
     return "\n".join(_queue(target, layout) for layout in layouts)

@@ -94,10 +94,10 @@ def _missing(library: Library, prefix: str, there: Mapping[str, Columns]) -> Ite
             yield f"{table} has no {', '.join(missing)}"
     for number, raw in enumerate(library.groups, 1):
         group = group_of(library, number, prefix, TableName("", prefixed(str(raw["table"]), prefix)), library.name)
-        for table, column in sorted(group.timed):
+        for table, column in sorted(group.uses.times):
             kind = there.get(table, {}).get(column)
             if kind is not None and kind not in group.zone.types:
-                yield f"{table}.{column} is {kind}, where {library.name} has {group.zone.kind}"
+                yield f"{table}.{column} is {kind}, where {library.name} has {group.zone.words}"
 
 
 def _recognised(library: Library, schema: str, prefix: str, tables: Iterable[str], *, several: bool) -> Recognised:

@@ -12,7 +12,7 @@ from qmon.engines.rows import records
 from qmon.engines.sql import queries
 from qmon.errors import NoConnectionLeft, PermissionMissing, QueryFailed
 from qmon.model.counts import PartSample
-from qmon.model.layout.layout import Layout
+from qmon.model.groups.configured import ConfiguredQueue
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
@@ -132,7 +132,7 @@ def pollers(connection: Connection, engine: Engine) -> int | None:
     return records(ServerSample, connection.fetch(statement.bound))[0].pollers
 
 
-def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]) -> list[Check]:
+def checkup(connection: Connection, engine: Engine, configured: Sequence[ConfiguredQueue]) -> list[Check]:
     """Every probe of the target and of each of its queues, run once.
 
     Raises ``ConnectionLost``, and what reading the catalogue raises.

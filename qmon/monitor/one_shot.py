@@ -9,7 +9,7 @@ from typing import Final
 from qmon.engines.base import Connection, Target
 from qmon.errors import Unreachable
 from qmon.model.budget import AT_ONCE
-from qmon.model.layout.layout import Layout
+from qmon.model.groups.configured import ConfiguredQueue
 from qmon.model.text import duration
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
@@ -27,7 +27,7 @@ _COUNTING: Final = 0.8
 
 def view_over(
     target: Target,
-    layouts: Sequence[Layout] = (),
+    layouts: Sequence[ConfiguredQueue] = (),
     *,
     over_s: float = 2.0,
     report: Callable[[str], None] = lambda _: None,
@@ -55,7 +55,7 @@ def view_over(
 
 def view_after(
     target: Target,
-    layouts: Sequence[Layout] = (),
+    layouts: Sequence[ConfiguredQueue] = (),
     *,
     polls: int = 2,
     interval_s: float = 2.0,
@@ -82,7 +82,7 @@ def view_after(
 
 def _views(
     target: Target,
-    layouts: Sequence[Layout],
+    layouts: Sequence[ConfiguredQueue],
     *,
     interval_s: float,
     timeout_s: float,

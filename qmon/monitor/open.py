@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.model.budget import Budget
-from qmon.model.layout.layout import Layout
+from qmon.model.groups.configured import ConfiguredQueue
 from qmon.monitor.catalog.resolve import Resolved, resolve
 from qmon.monitor.poll.poller import POLL, Poller
 
 
 def open_poller(
     target: Target,
-    layouts: Sequence[Layout] = (),
+    layouts: Sequence[ConfiguredQueue] = (),
     *,
     interval_s: float = 2.0,
     budget: Budget | None = None,

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from qmon.config.file import read_config
+from qmon.model.groups.configured import name_of
 from qmon.model.layout.designs import TRAITS
 from qmon.monitor.catalog.resolve import resolve
 from tests.cli.calling import call, run
@@ -71,7 +72,7 @@ def test_init_writes_a_configuration_that_resolves_to_what_was_found(
     assert done.exit_code == 0, done.output
     assert "written to" in done.stderr
     (target,) = read_config(place).targets.values()
-    assert {layout.queue for layout in target.queues} == {"background_jobs", "queuemeta", EVIL}
+    assert {name_of(queue) for queue in target.queues} == {"background_jobs", "queuemeta", EVIL}
     with qmon_connection(database) as connection:
         found = resolve(connection, ENGINE, target.queues)
     assert not found.problems

@@ -17,6 +17,7 @@ from qmon.config.targets import choose
 from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.model.budget import Budget
+from qmon.model.groups.configured import ConfiguredQueue
 from qmon.model.layout.layout import Layout
 from qmon.model.view import QueueView, View
 from qmon.monitor.open import open_poller
@@ -107,7 +108,7 @@ class Watched:
 
 @contextmanager
 def watching(
-    url: str, layouts: Sequence[Layout] = (), interval_s: float = 0.5, budget: Budget = ROOMY
+    url: str, layouts: Sequence[ConfiguredQueue] = (), interval_s: float = 0.5, budget: Budget = ROOMY
 ) -> Iterator[Watched]:
     """Poll the database until the end of the block."""
     watched = Watched(open_poller(target_of(url), layouts, interval_s=interval_s, budget=budget))

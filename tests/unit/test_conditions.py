@@ -22,7 +22,9 @@ from qmon.model.groups.conditions import (
     Some,
     Timed,
 )
-from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
+from qmon.model.groups.group import Group
+from qmon.model.layout.layout import TableName
+from qmon.model.layout.zones import COUNTED, UTC_ZONE, Zone
 
 HOSTILE = "a]\"]b'; drop table x; --"
 BOTH: list[Engine] = [Postgres(), SqlServer()]
@@ -43,14 +45,19 @@ ALL: dict[str, Condition] = {
 }
 
 
+def group(zone: Zone = UTC_ZONE) -> Group:
+    """A group whose times mean this."""
+    return Group("jobs", TableName("s", "jobs"), "id", (), times=zone.name)
+
+
 def sql(engine: Engine, condition: Condition, zone: Zone = UTC_ZONE) -> tuple[str, list[object]]:
     """The text, and the values in their order."""
-    text, values = row_sql(engine, Where(condition, "s", zone), "rows")
+    text, values = row_sql(engine, Where(condition, group(zone), "jobs"), "rows")
     return text, list(values.values())
 
 
 @pytest.mark.parametrize("engine", BOTH, ids=lambda engine: engine.name)
-@pytest.mark.parametrize("zone", [UTC_ZONE, UNIX], ids=lambda zone: zone.name)
+@pytest.mark.parametrize("zone", [UTC_ZONE, *COUNTED.values()], ids=lambda zone: zone.name)
 @pytest.mark.parametrize("condition", ALL.values(), ids=ALL)
 def test_no_value_is_in_the_text_and_no_name_leaves_its_quotes(
     condition: Condition, zone: Zone, engine: Engine
@@ -82,10 +89,10 @@ def test_a_negated_list_holds_for_null() -> None:
 
 
 def test_a_column_of_the_row_referred_to_is_one_value() -> None:
-    text, values = row_sql(Postgres(), RowColumn(ColumnRef("beat", lookup=LOOKUP), "s", UTC_ZONE), "since")
+    text, values = row_sql(Postgres(), RowColumn(ColumnRef("beat", lookup=LOOKUP), group(), "jobs"), "since")
     found = 'SELECT MAX(qx."beat") FROM "s"."workers" AS qx WHERE qx."id" = q."worker" AND qx."kind" = ?'
     assert (text, values) == (f"({found})", {"since_1": "w"})
 
 
 def test_an_element_of_an_array() -> None:
-    assert row_sql(Postgres(), RowColumn(ColumnRef("by", 2), "s", UTC_ZONE), "owner")[0] == 'q."by"[2]'
+    assert row_sql(Postgres(), RowColumn(ColumnRef("by", 2), group(), "jobs"), "owner")[0] == 'q."by"[2]'

@@ -16,6 +16,7 @@ from qmon.config.targets import choose
 from qmon.config.write import queues_to_toml, target_to_toml
 from qmon.errors import BadInput
 from qmon.model.budget import Budget
+from qmon.model.groups.configured import name_of
 from qmon.model.layout.layout import Clients, Layout, OwnerColumn, StateColumn, TableName
 from tests.strategies import layouts
 
@@ -146,7 +147,7 @@ def test_a_name_of_the_file_comes_with_its_queues() -> None:
     chosen = choose("orders", parse_config(WHOLE, PATH), {})
     assert (chosen.target.name, chosen.target.engine, chosen.target.prod) == ("orders", "postgres", True)
     assert chosen.target.parameters == {"Server": "db1", "Database": "shop", "UID": "reader"}
-    assert [layout.queue for layout in chosen.queues] == ["orders", "mails"]
+    assert [name_of(queue) for queue in chosen.queues] == ["orders", "mails"]
     old = choose("old", parse_config(WHOLE, PATH), {}).target
     assert (old.engine, old.parameters, old.read_only) == ("sqlserver", {"DSN": "OldDsn"}, True)
 

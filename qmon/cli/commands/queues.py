@@ -58,6 +58,7 @@ def _found(at: Opened) -> tuple[Resolved, list[Candidate]]:
 
     resolved = resolve(at.connection, at.engine, at.configured, by_shape=False, by_library=True)
     known = {name for layout in resolved.layouts for name in (layout.table, layout.data_table)}
+    known |= {found.group.table for found in resolved.groups}
     catalog = Catalog(at.connection, at.engine)
     theirs = resolved.of_libraries
     findings = discover(catalog, [table for table in catalog.tables() if table.name not in theirs])
@@ -201,7 +202,7 @@ def propose(typed: str, at: Opened, resolved: Resolved, findings: Sequence[Candi
 
     The password, where one was typed, is left out.
     """
-    from qmon.config.write import target_to_toml
+    from qmon.config.write import named_library_to_toml, target_to_toml
     from qmon.monitor.catalog.discovery import likely
 
     known = at.config.targets.get(typed)
@@ -210,6 +211,11 @@ def propose(typed: str, at: Opened, resolved: Resolved, findings: Sequence[Candi
     blocks = [_head(), target_to_toml(name, connect)]
     for layout in resolved.layouts:
         blocks.append(_block(name, layout, [f"from the {layout.source.value}", *resolved.reasons[layout.queue]]))
+    blocks += [named_library_to_toml(name, each) for each in sorted({g.group.library for g in resolved.groups} - {""})]
+    blocks += [
+        _comment(f"{g.group.name}: one table with several queues, or a part of one: keep what your file says of it")
+        for g in resolved.groups if not g.group.library
+    ]  # fmt: skip
     for finding in findings:
         if likely(finding):
             blocks.append(_block(name, finding.layout, [finding.summary, *finding.how]))

@@ -19,7 +19,7 @@ from qmon.engines.rows import records
 from qmon.engines.sql.queries import load, render
 from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError
 from qmon.model.config_reader import nearest
-from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
+from qmon.model.layout.zones import UTC_ZONE, Zone
 
 if TYPE_CHECKING:
     from qmon.engines.odbc import OdbcConnection
@@ -128,8 +128,8 @@ class Postgres:
         """A ``timestamptz``; our sessions are in UTC, so that a time without a zone is read as UTC."""
         if zone.name == UTC_ZONE.name:
             return f"CAST({expression} AS timestamptz)"
-        if zone == UNIX:
-            return f"to_timestamp({expression})"
+        if (count := zone.count) is not None:
+            return f"to_timestamp(({expression}) / CAST({count.per_s} AS float8) - {count.zero_days * 86_400})"
         return f"({expression} AT TIME ZONE {self.literal(zone.name)})"
 
     def clock(self, zone: Zone) -> str:
@@ -138,9 +138,10 @@ class Postgres:
 
     def now_less(self, zone: Zone, seconds: str) -> str:
         """``statement_timestamp()``, as the zone has it."""
-        if zone == UNIX:
-            now = "CAST(extract(epoch FROM statement_timestamp()) AS bigint)"
-            return f"{now} - CAST({seconds} AS bigint)" if seconds else now
+        if (count := zone.count) is not None:
+            now = f"extract(epoch FROM statement_timestamp()) + {count.zero_days * 86_400}"
+            less = f" - CAST({seconds} AS float8)" if seconds else ""
+            return f"CAST(floor(({now}{less}) * {count.per_s}) AS bigint)"
         now = f"statement_timestamp() - make_interval(secs => CAST({seconds} AS float8))" if seconds else ""
         now = now or "statement_timestamp()"
         return now if zone.name == UTC_ZONE.name else self.utc(f"({now})", zone)

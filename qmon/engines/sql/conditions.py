@@ -17,6 +17,7 @@ from qmon.model.groups.conditions import (
     OneOf,
     Some,
     Timed,
+    column_of,
 )
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.zones import Zone
@@ -28,20 +29,25 @@ _OTHER: Final = "x"
 
 @dataclass(frozen=True, slots=True)
 class RowColumn:
-    """A column of a row, or of the row it refers to, as a name that a statement may use."""
+    """A column of a row of one of a group's tables, or of the row it refers to, as a name that a statement may use."""
 
     column: ColumnRef
-    schema: str
-    zone: Zone
+    group: Group
+    table: str
+
+    @property
+    def zone(self) -> Zone:
+        """What its times mean."""
+        return self.group.zone_of(column_of(self.column, self.table))
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A condition, as a name that a statement may use."""
+    """A condition on a row of one of a group's tables, as a name that a statement may use."""
 
     condition: Condition
-    schema: str
-    zone: Zone
+    group: Group
+    table: str
 
 
 class GroupNames:
@@ -50,14 +56,14 @@ class GroupNames:
     def __init__(self, group: Group) -> None:
         self._group = group
 
-    def column(self, column: ColumnRef | None) -> RowColumn | None:
-        """A column of a row, or of one that it refers to."""
-        return None if column is None else RowColumn(column, self._group.schema, self._group.zone)
+    def column(self, column: ColumnRef | None, table: str | None = None) -> RowColumn | None:
+        """A column of a row, or of one that it refers to. ``table``: whose row, where not the group's own table's."""
+        return None if column is None else RowColumn(column, self._group, table or self._group.table.name)
 
-    def where(self, *conditions: Condition) -> Where:
-        """All of these conditions on a row."""
+    def where(self, *conditions: Condition, table: str | None = None) -> Where:
+        """All of these conditions on a row; ``table``: see ``column``."""
         whole = conditions[0] if len(conditions) == 1 else Every(conditions)
-        return Where(whole, self._group.schema, self._group.zone)
+        return Where(whole, self._group, table or self._group.table.name)
 
     def rows(self, states: Sequence[State]) -> dict[str, Sequence[str] | RowColumn | Where | None]:
         """Those of what reads rows in one of these states."""
@@ -77,22 +83,21 @@ class GroupNames:
 
 def row_sql(engine: Engine, given: RowColumn | Where, name: str) -> tuple[str, dict[str, Value]]:
     """The text, and its values in the order of their question marks; ``name`` begins the names of these."""
-    writer = _Writer(engine, given.schema, given.zone, name)
+    writer = _Writer(engine, given.group, name)
     if isinstance(given, Where):
-        return writer.text(given.condition, ROW), writer.values
+        return writer.text(given.condition, ROW, given.table), writer.values
     return writer.column(given.column, ROW), writer.values
 
 
 class _Writer:
-    def __init__(self, engine: Engine, schema: str, zone: Zone, name: str) -> None:
+    def __init__(self, engine: Engine, group: Group, name: str) -> None:
         self._engine = engine
-        self._schema = schema
-        self._zone = zone
+        self._group = group
         self._name = name
         self.values: dict[str, Value] = {}
 
-    def text(self, condition: Condition, of: str) -> str:
-        """The condition on a row of the table that has this alias."""
+    def text(self, condition: Condition, of: str, table: str) -> str:
+        """The condition on a row of this table, which has the alias ``of``."""
         match condition:
             case OneOf():
                 return self._one_of(condition, of)
@@ -102,15 +107,15 @@ class _Writer:
                 left = self.column(column, of)
                 return f"{left} {how} {self._bound(other) if isinstance(other, int) else self.column(other, of)}"
             case Timed(column, how, plus):
-                left = self.column(column, of)
+                left, zone = self.column(column, of), self._group.zone_of(column_of(column, table))
                 less = self.column(plus, of) if isinstance(plus, ColumnRef) else self._bound(plus) if plus else ""
-                return f"{left} {how} {self._engine.now_less(self._zone, less)}"
+                return f"{left} {how} {self._engine.now_less(zone, less)}"
             case Exists():
                 return self._exists(condition, of)
             case Every(conditions):
-                return f"({' AND '.join(self.text(each, of) for each in conditions) or '1 = 1'})"
+                return f"({' AND '.join(self.text(each, of, table) for each in conditions) or '1 = 1'})"
             case Some(conditions):
-                return f"({' OR '.join(self.text(each, of) for each in conditions) or '1 = 0'})"
+                return f"({' OR '.join(self.text(each, of, table) for each in conditions) or '1 = 0'})"
 
     def column(self, column: ColumnRef, of: str) -> str:
         """The column; of another table as the one value that is found there."""
@@ -121,8 +126,8 @@ class _Writer:
         if lookup is None:
             return text
         found = text if lookup.pick is None else f"{lookup.pick.upper()}({text})"
-        table, key, by = quote((self._schema, lookup.table)), quote((lookup.key,)), quote((lookup.by,))
-        more = "" if lookup.when is None else f" AND {self.text(lookup.when, other)}"
+        table, key, by = quote((self._group.schema, lookup.table)), quote((lookup.key,)), quote((lookup.by,))
+        more = "" if lookup.when is None else f" AND {self.text(lookup.when, other, lookup.table)}"
         return f"(SELECT {found} FROM {table} AS {other} WHERE {other}.{key} = {of}.{by}{more})"  # noqa: S608 - quoted
 
     def _bound(self, value: Value) -> str:
@@ -139,8 +144,8 @@ class _Writer:
     def _exists(self, condition: Exists, of: str) -> str:
         other = of + _OTHER
         quote = self._engine.quote
-        table, key = quote((self._schema, condition.table)), quote((condition.key,))
-        more = f" AND {self.text(condition.when, other)}" if condition.when is not None else ""
+        table, key = quote((self._group.schema, condition.table)), quote((condition.key,))
+        more = f" AND {self.text(condition.when, other, condition.table)}" if condition.when is not None else ""
         both = [f"{other}.{key}", self.column(condition.by, of)]
         same = " = ".join(self._engine.text_of([each]) if condition.as_text else each for each in both)
         found = f"EXISTS (SELECT 1 FROM {table} AS {other} WHERE {same}{more})"  # noqa: S608 - quoted

@@ -21,7 +21,7 @@ from qmon.engines.sql.queries import load, render
 from qmon.engines.sqlserver import errors as errors
 from qmon.engines.sqlserver.freetds import DEFAULTS, is_freetds, translated
 from qmon.errors import BadInput, MissingDriver, QmonError
-from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
+from qmon.model.layout.zones import UTC_ZONE, Zone
 
 if TYPE_CHECKING:
     import pyodbc
@@ -35,6 +35,7 @@ WHEEL: Final = "mssql_python_odbc"
 AZURE: Final = 100
 """What counts as the version of Azure SQL Database: its own number, 12, is that of SQL Server 2014."""
 _MAX_NAME: Final = 128
+_EPOCH: Final = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
 _MOST_VALUES: Final = 2_000
 """Values of one statement or batch: the server takes 2,100 at most (error 8003)."""
 _GRACE_S: Final = 2.0
@@ -94,9 +95,10 @@ class SqlServer:
         """
         if zone.name == UTC_ZONE.name:
             return f"CAST(SWITCHOFFSET(CAST({expression} AS datetimeoffset(3)), 0) AS datetime2(3))"
-        if zone == UNIX:
-            days = f"DATEADD(DAY, {expression} / 86400, CAST('1970-01-01T00:00:00' AS datetime2(3)))"
-            return f"DATEADD(SECOND, {expression} % 86400, {days})"
+        if (count := zone.count) is not None:
+            number, day = f"CAST({expression} AS bigint)", f"CAST({86_400 * count.per_s} AS bigint)"
+            days = f"DATEADD(DAY, {number} / {day} - {count.zero_days}, {_EPOCH})"
+            return f"DATEADD(MILLISECOND, {number} % {day} * 1000 / {count.per_s}, {days})"
         plain = f"CAST({expression} AS datetime2(3))"
         ahead = _ahead(zone, plain, local=True)
         never = f"{plain} < '1900-01-01T00:00:00' OR {plain} >= '9998-01-01T00:00:00'"
@@ -112,11 +114,12 @@ class SqlServer:
 
     def now_less(self, zone: Zone, seconds: str) -> str:
         """``SYSUTCDATETIME()``, which is the same for all of a statement, as the zone has it."""
-        if zone == UNIX:
-            day = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
-            days = f"CAST(DATEDIFF(DAY, {day}, SYSUTCDATETIME()) AS bigint) * 86400"
-            now = f"{days} + DATEDIFF(SECOND, CAST(SYSUTCDATETIME() AS date), SYSUTCDATETIME())"
-            return f"({now} - {seconds})" if seconds else f"({now})"
+        if (count := zone.count) is not None:
+            days = f"(CAST(DATEDIFF(DAY, {_EPOCH}, SYSUTCDATETIME()) AS bigint) + {count.zero_days}) * 86400000"
+            ms = f"{days} + DATEDIFF(MILLISECOND, CAST(SYSUTCDATETIME() AS date), SYSUTCDATETIME())"
+            less = f" - CAST(({seconds}) * 1000 AS bigint)" if seconds else ""
+            unit = f"* {count.per_s // 1000}" if count.per_s >= 1000 else f"/ {1000 // count.per_s}"
+            return f"(({ms}{less}) {unit})"
         return f"DATEADD(SECOND, -({seconds}), {self.clock(zone)})" if seconds else self.clock(zone)
 
     def text_type(self, kind: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Final, Literal
 
 from qmon.model.layout.layout import StateValue
@@ -117,25 +119,41 @@ TableColumn = tuple[str, str]
 """A table of the group's schema, and a column of it."""
 
 
-def times_of(found: Condition | ColumnRef | None, table: str) -> frozenset[TableColumn]:
-    """The columns that a condition on a row of ``table`` compares with the present time; of a column, those that it is
-    looked up by."""
-    match found:
-        case ColumnRef(lookup=Lookup() as lookup):
-            return times_of(lookup.when, lookup.table)
-        case Timed(column):
-            return frozenset({column_of(column, table)}) | times_of(column, table)
-        case OneOf(column) | IsNull(column):
-            return times_of(column, table)
-        case Compared(column, other=other):
-            return times_of(column, table) | (times_of(other, table) if isinstance(other, ColumnRef) else frozenset())
-        case Exists(other_table, by=by, when=when):
-            return times_of(by, table) | times_of(when, other_table)
-        case Every(of) | Some(of):
-            return frozenset(each for condition in of for each in times_of(condition, table))
-    return frozenset()
-
-
 def column_of(column: ColumnRef, table: str) -> TableColumn:
     """The table that a column of a row of ``table`` is of, and its name there."""
     return (table if column.lookup is None else column.lookup.table, column.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """The columns that something reads, each with its table. ``times``: those that hold times."""
+
+    columns: frozenset[TableColumn] = frozenset()
+    times: frozenset[TableColumn] = frozenset()
+
+    def __or__(self, other: Uses) -> Uses:
+        return Uses(self.columns | other.columns, self.times | other.times)
+
+
+def uses(found: Condition | ColumnRef | None, table: str, *, as_time: bool = False) -> Uses:
+    """What a condition on a row of ``table`` reads, or a column of it; ``as_time``: that column holds a time."""
+    match found:
+        case ColumnRef(lookup=lookup):
+            own = frozenset({column_of(found, table)})
+            out = Uses(own, own if as_time else frozenset())
+            if lookup is not None:
+                out |= Uses(frozenset({(lookup.table, lookup.key), (table, lookup.by)})) | uses(
+                    lookup.when, lookup.table
+                )
+            return out
+        case Timed(column, plus=plus):
+            return uses(column, table, as_time=True) | uses(plus if isinstance(plus, ColumnRef) else None, table)
+        case OneOf(column) | IsNull(column):
+            return uses(column, table)
+        case Compared(column, other=other):
+            return uses(column, table) | uses(other if isinstance(other, ColumnRef) else None, table)
+        case Exists(other_table, key, by, when):
+            return uses(by, table) | uses(ColumnRef(key), other_table) | uses(when, other_table)
+        case Every(of) | Some(of):
+            return reduce(or_, (uses(each, table) for each in of), Uses())
+    return Uses()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import Final, Literal
 
-from qmon.model.groups.conditions import NEVER, ColumnRef, Condition, TableColumn, Timed, column_of, times_of
+from qmon.model.groups.conditions import NEVER, ColumnRef, Condition, Every, TableColumn, Timed, Uses, uses
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, LayoutSource, TableName
-from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
+from qmon.model.layout.zones import COUNTED, UTC_ZONE, Zone
 
 Kind = Literal["ready", "scheduled", "in_progress", "dead", "done", "other"]
 Step = Literal["pushed", "popped", "completed", "failed"]
@@ -65,9 +67,9 @@ class Group:
 
     Tables are named without their schema, which is that of ``table``. ``overdue``: true of a row in progress that has
     taken too long, where rows say so themselves; else it is ``timeout_s`` seconds. ``gone``: true of one whose worker
-    is known to be gone. ``times``: what times mean that have no zone. ``library``: whose tables they are, empty for
-    one's own; ``word``: what it calls a message. ``counters``: the server's counters of the table tell what moves: a
-    pop updates its row, and what is done is deleted.
+    is known to be gone. ``times``: what is said of times that have no zone; ``zones``: what is known of each column
+    from the catalogue. ``library``: whose tables they are, empty for one's own; ``word``: what it calls a message.
+    ``counters``: the server's counters of the table tell what moves: a pop updates its row, what is done is deleted.
     """
 
     name: str
@@ -84,7 +86,8 @@ class Group:
     steps: tuple[Steps, ...] = ()
     workers: Workers | None = None
     counters: bool = False
-    times: str = "utc"
+    times: str | None = None
+    zones: tuple[tuple[TableColumn, Zone], ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
     library: str = ""
     word: str = "message"
@@ -97,22 +100,32 @@ class Group:
 
     @property
     def zone(self) -> Zone:
-        """What times mean that have no zone."""
-        return UNIX if self.times == "unix" else UTC_ZONE
+        """What times mean that have no zone, as far as the group says so: UTC if it says nothing."""
+        return COUNTED.get(self.times or "", UTC_ZONE)
+
+    def zone_of(self, column: TableColumn) -> Zone:
+        """What the times of a column mean."""
+        return dict(self.zones).get(column, self.zone)
 
     @property
-    def timed(self) -> frozenset[TableColumn]:
-        """The columns of times, each with its table."""
+    def uses(self) -> Uses:
+        """The columns that are read."""
         own = self.table.name
-        sinces = (state.since for state in self.states if state.since is not None)
-        found = {column_of(since, own) for since in sinces}
-        conditions = [*(state.when for state in self.states), *(state.since for state in self.states)]
-        for condition in (*conditions, self.overdue, self.gone, self.queue, self.owner):
-            found |= times_of(condition, own)
+        columns = (self.queue, self.owner, self.attempts, self.payload, self.priority, ColumnRef(self.id))
+        of_rows = (*columns, self.overdue, self.gone, *(state.when for state in self.states))
+        found = [uses(each, own) for each in of_rows]
+        found += [uses(state.since, own, as_time=True) for state in self.states]
         for steps in self.steps:
-            found |= set() if steps.at is None else {(steps.table, steps.at)}
-            found |= {each for _, condition in steps.steps for each in times_of(condition, steps.table)}
-        return frozenset(found | (set() if self.workers is None else times_of(self.workers.alive, self.workers.table)))
+            found += [uses(condition, steps.table) for _, condition in steps.steps]
+            found += [uses(steps.queue, steps.table), *_named(steps.id, steps.table)]
+            found += _named(steps.at, steps.table, as_time=True)
+        if (workers := self.workers) is not None:
+            found += [uses(workers.alive, workers.table), uses(workers.queue, workers.table)]
+        return reduce(or_, found)
+
+    def within(self, where: Condition) -> Group:
+        """The part of it of which this is true."""
+        return replace(self, states=tuple(replace(s, when=Every((where, s.when))) for s in self.states))
 
     def late(self, states: Sequence[State]) -> Condition:
         """True of a message in one of these states that has been in progress for too long."""
@@ -144,3 +157,7 @@ class FoundGroup:
     group: Group
     table_id: int
     rows: int | None
+
+
+def _named(column: str | None, table: str, *, as_time: bool = False) -> list[Uses]:
+    return [] if column is None else [uses(ColumnRef(column), table, as_time=as_time)]

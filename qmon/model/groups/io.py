@@ -20,7 +20,9 @@ from qmon.model.groups.conditions import (
     Timed,
 )
 from qmon.model.groups.group import KINDS, Group, Kind, State, Step, Steps, Workers
+from qmon.model.layout.io import times_from
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, LayoutSource, StateValue, TableName
+from qmon.model.layout.zones import COUNTED
 
 _STEPS: Final[tuple[Step, ...]] = ("pushed", "popped", "completed", "failed")
 _TESTS: Final = ("null", "not", "past", "future", "below", "at_least", "plus")
@@ -40,24 +42,25 @@ def group_from_dict(
         table=table,
         id=keys.need_text("id"),
         states=_states(keys),
-        queue=_column(keys, "queue"),
-        overdue=_condition(keys, "overdue"),
-        gone=_condition(keys, "gone"),
-        owner=_column(keys, "owner"),
-        attempts=_column(keys, "attempts"),
-        payload=_column(keys, "payload"),
-        priority=_column(keys, "priority"),
+        queue=column_from(keys, "queue"),
+        overdue=condition_from(keys, "overdue"),
+        gone=condition_from(keys, "gone"),
+        owner=column_from(keys, "owner"),
+        attempts=column_from(keys, "attempts"),
+        payload=column_from(keys, "payload"),
+        priority=column_from(keys, "priority"),
         steps=tuple(_steps(Keys(one, f"{keys.path('steps')}[{n}]")) for n, one in enumerate(keys.tables("steps"), 1)),
         workers=_workers(keys),
         counters=keys.flag("counters"),
-        times=keys.choice("times", ("utc", "unix")) or "utc",
+        times=times_from(keys, tuple(COUNTED)),
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
         library=keys.text("library") or "",
         word=keys.text("word") or "message",
         source=source,
     )
+    part = condition_from(keys, "where")
     keys.finish()
-    return group
+    return group if part is None else group.within(part)
 
 
 def _states(keys: Keys) -> tuple[State, ...]:
@@ -74,10 +77,10 @@ def _states(keys: Keys) -> tuple[State, ...]:
 def _state(keys: Keys) -> State:
     name = keys.need_text("name")
     kind = keys.choice("kind", KINDS) or (name if name in KINDS else "other")
-    when = _condition(keys, "when")
+    when = condition_from(keys, "when")
     if when is None:
         raise BadInput(f"{keys.where}: needs when, what is true of its rows")
-    state = State(name, cast("Kind", kind), when, _column(keys, "since"))
+    state = State(name, cast("Kind", kind), when, column_from(keys, "since"))
     keys.finish()
     return state
 
@@ -88,11 +91,11 @@ def _steps(keys: Keys) -> Steps:
         if keys.raw.get(step) is True:
             keys.flag(step)
             rows.append((step, None))
-        elif (condition := _condition(keys, step)) is not None:
+        elif (condition := condition_from(keys, step)) is not None:
             rows.append((step, condition))
     if not rows:
         raise BadInput(f"{keys.where}: needs {' or '.join(_STEPS)}")
-    steps = Steps(keys.need_text("table"), keys.text("id"), keys.text("at"), _column(keys, "queue"), tuple(rows))
+    steps = Steps(keys.need_text("table"), keys.text("id"), keys.text("at"), column_from(keys, "queue"), tuple(rows))
     if (steps.id is None) == (steps.at is None):
         raise BadInput(f"{keys.where}: needs id, by which its rows are numbered, or at, the time of a step")
     if steps.at is not None and (steps.queue is None or steps.queue.lookup is not None):
@@ -105,15 +108,15 @@ def _workers(keys: Keys) -> Workers | None:
     inner = keys.inner("workers")
     if inner is None:
         return None
-    alive = _condition(inner, "alive")
+    alive = condition_from(inner, "alive")
     if alive is None:
         raise BadInput(f"{inner.where}: needs alive, what is true of a worker that has been heard of lately")
-    workers = Workers(inner.need_text("table"), alive, _column(inner, "queue"))
+    workers = Workers(inner.need_text("table"), alive, column_from(inner, "queue"))
     inner.finish()
     return workers
 
 
-def _column(keys: Keys, name: str) -> ColumnRef | None:
+def column_from(keys: Keys, name: str) -> ColumnRef | None:
     """A column: its name, or a table ``{ column = …, element = 2 }``, or one of another table (``Lookup``)."""
     inner = keys.inner(name, alone="column")
     if inner is None:
@@ -122,13 +125,14 @@ def _column(keys: Keys, name: str) -> ColumnRef | None:
     if table is not None:
         pick = cast('Literal["min", "max"] | None', inner.choice("pick", ("min", "max")))
         key, by = inner.text("key") or "id", inner.need_text("by")
-        lookup = Lookup(table, key, by, pick, _condition(inner, "when"))
+        lookup = Lookup(table, key, by, pick, condition_from(inner, "when"))
     column = ColumnRef(inner.need_text("column"), inner.whole("element"), lookup)
     inner.finish()
     return column
 
 
-def _condition(keys: Keys, name: str) -> Condition | None:
+def condition_from(keys: Keys, name: str) -> Condition | None:
+    """A condition on a row; ``None`` where the key is missing. Raises ``BadInput``."""
     inner = keys.inner(name)
     return None if inner is None else _every(inner)
 
@@ -159,9 +163,9 @@ def _some(keys: Keys) -> Condition:
 
 
 def _exists(keys: Keys, *, negated: bool) -> Condition:
-    by = _column(keys, "by")
+    by = column_from(keys, "by")
     exists = Exists(
-        keys.need_text("table"), keys.text("key") or "id", by or ColumnRef("id"), _condition(keys, "when"), negated,
+        keys.need_text("table"), keys.text("key") or "id", by or ColumnRef("id"), condition_from(keys, "when"), negated,
         keys.flag("as_text"),
     )  # fmt: skip
     keys.finish()

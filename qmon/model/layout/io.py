@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Final, Literal, cast
 
@@ -105,7 +105,7 @@ def layout_from_dict(
     layout = Layout(
         queue=keys.need_text("name"),
         design=design,
-        table=_need_table(keys, "table"),
+        table=need_table(keys, "table"),
         id=ids[-1] if ids else None,
         key=ids if len(ids) > 1 else (),
         **{name: keys.text(name) for name in _COLUMNS},  # type: ignore[arg-type]
@@ -114,7 +114,7 @@ def layout_from_dict(
         sequence=_table(keys, "sequence"),
         data_table=_table(keys, "data_table"),
         ring=_ring(keys),
-        times=_times(keys),
+        times=times_from(keys),
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
         max_attempts=max_attempts_from(keys),
         order=(order := order_from(keys)),
@@ -170,11 +170,12 @@ def _fitting(raw: Mapping[str, object]) -> str:
     return "pending" if "due_at" in raw else "fifo"
 
 
-def _times(keys: Keys) -> str | None:
+def times_from(keys: Keys, also: Sequence[str] = ()) -> str | None:
+    """``times``: what times without a zone mean; ``also``: further words for it. Raises ``BadInput``."""
     times = keys.text("times")
-    if times is not None and times not in ("utc", "local") and named_zone(times, time.time()) is None:
-        wanted = 'neither "utc" nor "local" nor a time zone such as "Europe/Berlin"'
-        raise BadInput(f"{keys.path('times')}: {times!r} is {wanted}")
+    if times is not None and times not in ("utc", "local", *also) and named_zone(times, time.time()) is None:
+        wanted = " nor ".join(f'"{word}"' for word in ("utc", "local", *also))
+        raise BadInput(f'{keys.path("times")}: {times!r} is neither {wanted} nor a time zone such as "Europe/Berlin"')
     return times
 
 
@@ -228,8 +229,8 @@ def _ring(keys: Keys) -> Ring | None:
     no_turn = inner.raw.get("turn") is False
     ring = Ring(
         size,
-        _need_table(inner, "push_sequence"),
-        _need_table(inner, "pop_sequence"),
+        need_table(inner, "push_sequence"),
+        need_table(inner, "pop_sequence"),
         slot=inner.text("slot") or "slot",
         turn=None if no_turn else inner.text("turn") or "turn",
         message_id=inner.text("message_id") or "message_id",
@@ -252,14 +253,14 @@ def _clients(keys: Keys, name: str) -> Clients:
 
 def _routines(keys: Keys) -> tuple[tuple[str, TableName], ...]:
     inner = keys.inner("routines")
-    return () if inner is None else tuple((verb, _need_table(inner, verb)) for verb in inner.raw)
+    return () if inner is None else tuple((verb, need_table(inner, verb)) for verb in inner.raw)
 
 
 def _switch(keys: Keys) -> Switch | None:
     inner = keys.inner("switch")
     if inner is None:
         return None
-    switch = Switch(_need_table(inner, "pushers"), _need_table(inner, "poppers"))
+    switch = Switch(need_table(inner, "pushers"), need_table(inner, "poppers"))
     inner.finish()
     return switch
 
@@ -276,7 +277,8 @@ def _named(value: str, keys: Keys, name: str) -> TableName:
         raise BadInput(f"{keys.where}.{name}: {problem}") from None
 
 
-def _need_table(keys: Keys, name: str) -> TableName:
+def need_table(keys: Keys, name: str) -> TableName:
+    """A table that must be named. Raises ``BadInput``."""
     table = _table(keys, name)
     if table is None:
         raise BadInput(f"{keys.where}: needs {name}")

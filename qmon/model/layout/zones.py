@@ -1,4 +1,5 @@
-"""What the times in a column without a time zone mean: UTC, the server's local time, a named zone's, or unknown."""
+"""What the times in a column without a time zone mean: UTC, the server's local time, a named zone's, numbers of some
+unit, or unknown."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ TIME_TYPES: Final = frozenset(
 )  # fmt: skip
 ZONELESS_TYPES: Final = TIME_TYPES - {"timestamp with time zone", "datetimeoffset"}
 NUMBER_TYPES: Final = frozenset({"bigint", "integer", "int", "numeric", "decimal"})
-"""In which a time may be a number."""
+"""Types of times that are numbers."""
 
 _DAY_S: Final = 86400
 _DAYS_BACK: Final = 500
@@ -29,31 +30,45 @@ entry is also true of all that was before."""
 
 
 @dataclass(frozen=True, slots=True)
-class Zone:
-    """``name``: ``utc``, ``local`` (the server's), ``unknown``, or a name of the IANA database.
+class Count:
+    """How times are counted. ``per_s``: units in a second; ``zero_days``: days from zero to 1970; ``words``: all that
+    in words."""
 
-    ``changes``: the clock's changes a good year back and ahead, where they are known.
+    per_s: int
+    zero_days: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """``name``: ``utc``, ``local`` (the server's), ``unknown``, one of ``COUNTED``, or a name of the IANA database.
+
+    ``changes``: the clock's changes a good year back and ahead, where they are known. ``count``: of times in a column
+    of whole numbers, UTC.
     """
 
     name: str
     changes: Changes = ()
+    count: Count | None = None
 
     @property
     def types(self) -> frozenset[str]:
         """The types that a column of such times may have."""
-        return NUMBER_TYPES if self == UNIX else TIME_TYPES
+        return TIME_TYPES if self.count is None else NUMBER_TYPES
 
     @property
-    def kind(self) -> str:
-        """What such a column holds, for messages."""
-        return "seconds since 1970" if self == UNIX else "a time"
+    def words(self) -> str:
+        """What such a column holds."""
+        return "a time" if self.count is None else self.count.words
 
 
 UTC_ZONE: Final = Zone("utc")
 LOCAL: Final = Zone("local")
 UNKNOWN: Final = Zone("unknown")
-UNIX: Final = Zone("unix")
-"""Seconds since the epoch, in a column of whole numbers."""
+UNIX: Final = Zone("unix", count=Count(1, 0, "seconds since 1970"))
+UNIX_MS: Final = Zone("unix_ms", count=Count(1000, 0, "milliseconds since 1970"))
+TICKS: Final = Zone("ticks", count=Count(10_000_000, 719_162, "ticks of .NET, 100 ns since the year 1"))
+COUNTED: Final = {zone.name: zone for zone in (UNIX, UNIX_MS, TICKS)}
 
 
 @dataclass(frozen=True, slots=True)

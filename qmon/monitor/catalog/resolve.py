@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
 
 from qmon.engines.base import Connection, Engine
 from qmon.errors import BadInput, LockTimeout
-from qmon.libraries.catalogue import libraries
-from qmon.libraries.recognise import explained, may_belong, recognise
 from qmon.model.config_reader import nearest
-from qmon.model.groups.group import FoundGroup
+from qmon.model.groups.configured import ConfiguredQueue, NamedLibrary
+from qmon.model.groups.group import FoundGroup, Group
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.layout.zones import Zone
@@ -22,6 +21,7 @@ from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.complete_layout import complete
 from qmon.monitor.catalog.discovery import Candidate, discover, likely
+from qmon.monitor.catalog.groups import OfLibraries, completed, of_libraries
 from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.catalog.registry import registered
 from qmon.monitor.catalog.relation_kind import refusal
@@ -73,7 +73,7 @@ _MOST_LOST: Final = 50
 def resolve(
     connection: Connection,
     engine: Engine,
-    configured: Sequence[Layout],
+    configured: Sequence[ConfiguredQueue],
     *,
     before: Resolved = NOTHING,
     by_shape: bool = True,
@@ -96,64 +96,33 @@ def resolve(
     sequences = catalog.sequences()
     if not readable_only:
         tables = [replace(table, readable=True) for table in tables]
-    wanted = (by_shape if by_library is None else by_library) and not configured
-    found = _of_libraries(catalog, tables) if wanted else _Theirs()
-    tables = [table for table in tables if table.name not in found.tables]
-    work = _Resolver(catalog, tables, sequences, (*problems, *found.problems), before.facts)
-    work.prefetch([*configured, *installed])
-    for layout in configured:
-        work.configured(layout, installed, before.places.get(layout.queue))
+    layouts = [each for each in configured if isinstance(each, Layout)]
+    work = _Resolver(catalog, tables, sequences, problems, before.facts)
+    work.prefetch([*layouts, *installed])
+    for each in configured:
+        if isinstance(each, Layout):
+            work.configured(each, installed, before.places.get(each.queue))
+        elif isinstance(each, Group):
+            work.group(each, before.places.get(each.name))
     for layout in installed:
         work.registered(layout, before.places.get(layout.queue))
+    names = {each.library for each in configured if isinstance(each, NamedLibrary)}
+    everything = (by_shape and not configured) if by_library is None else by_library
+    found = work.libraries(None if everything else names)
     known = (*before.layouts, *before.lost)
     there = {table.table_id for table in tables}
     for layout in known:
         place = before.places.get(layout.queue)
-        if layout.source is not LayoutSource.REGISTRY or not read or place in there:
+        if layout.part is None and (layout.source is not LayoutSource.REGISTRY or not read or place in there):
             work.seen_before(layout, place)
     named = configured or installed or any(layout.source is not LayoutSource.DISCOVERY for layout in known)
     if by_shape and not named:
-        for finding in discover(catalog, tables, sequences):
+        for finding in discover(catalog, [each for each in tables if each.name not in found.tables], sequences):
             if finding.locked is not None:
                 work.unread[finding.layout.queue] = (finding.layout, finding.locked)
             elif likely(finding):
                 work.found(finding)
-    return replace(work.result(), groups=found.groups, of_libraries=found.tables, explained=found.explained)
-
-
-@dataclass(frozen=True, slots=True)
-class _Theirs:
-    """The groups of libraries, all of their tables, and those that our role may not read."""
-
-    groups: tuple[FoundGroup, ...] = ()
-    tables: frozenset[TableName] = frozenset()
-    problems: tuple[ProbeFailure, ...] = ()
-    explained: tuple[str, ...] = ()
-
-
-def _of_libraries(catalog: Catalog, tables: Sequence[TableRow]) -> _Theirs:
-    """The libraries that qmon knows whose tables are here."""
-    known = [library for library in libraries() if library.engine == catalog.engine.name]
-    near = [table for table in tables if may_belong(table.table_name, known)]
-    columns = catalog.columns(near)
-    named: dict[str, dict[str, dict[str, str]]] = {}
-    for table in near:
-        of_table = {column.column_name: column.type_name for column in columns.get(table.table_id, ())}
-        named.setdefault(table.table_schema, {})[table.table_name] = of_table
-    found = recognise(known, catalog.engine.name, named)
-    rows = {table.name: table for table in tables}
-    groups: list[FoundGroup] = []
-    problems: list[ProbeFailure] = []
-    for each in found:
-        hidden = sorted((table for table in each.tables if not rows[table].readable), key=str)
-        problems += [
-            ProbeFailure("library", f"{each.library.name}: our role may not read {table}", grant=catalog.grant(table))
-            for table in hidden
-        ]
-        if not hidden:
-            groups += [FoundGroup(g, rows[g.table].table_id, rows[g.table].estimated_rows) for g in each.groups]
-    tables_of = frozenset(table for each in found for table in each.tables)
-    return _Theirs(tuple(groups), tables_of, tuple(problems), explained(known, catalog.engine.name, named))
+    return replace(work.result(), of_libraries=found.tables, explained=found.explained)
 
 
 class _Resolver:
@@ -176,6 +145,7 @@ class _Resolver:
         self.reasons: dict[str, tuple[str, ...]] = {}
         self.lost: list[Layout] = []
         self.places: dict[str, int] = {}
+        self.groups: list[FoundGroup] = []
         self.unread: dict[str, tuple[Layout, int]] = {}
         """By queue its layout and the id of the table that is locked."""
         self._before = before
@@ -204,6 +174,7 @@ class _Resolver:
         return Resolved(
             tuple(self.layouts), self.facts, self.reasons, problems, lost, self.places,
             unread=tuple(layout for layout, _ in unread.values()), locked=bool(self.catalog.locked),
+            groups=tuple(self.groups),
         )  # fmt: skip
 
     def prefetch(self, layouts: Sequence[Layout]) -> None:
@@ -231,6 +202,25 @@ class _Resolver:
                 layout, details, self.sequences, partial(known_values, details, catalog=self.catalog)
             )
             self._add(layout, details, (*reasons, *why))
+
+    def group(self, group: Group, was: int | None) -> None:
+        """Queues of the configuration that are rows of one table."""
+        with self._problems("layout", group.layout(None), was):
+            found = completed(group, lambda table: self._details(self._table(table)), self._zone)
+            self.groups.append(found)
+            self.places[group.name] = found.table_id
+
+    def libraries(self, names: Collection[str] | None) -> OfLibraries:
+        """Queues of libraries, but for tables of the configuration. ``names``: whose, ``None``: all there are."""
+        if names is not None and not names:
+            return OfLibraries()
+        found = of_libraries(
+            self.catalog, self.tables, names, lambda table: self._details(self._table(table)), self._zone
+        )
+        self.problems += found.problems
+        taken = {layout.table for layout in self.layouts} | {each.group.table for each in self.groups}
+        self.groups += [each for each in found.groups if each.group.table not in taken]
+        return found
 
     def registered(self, layout: Layout, was: int | None) -> None:
         """A queue of the registry, unless the configuration has its table already."""

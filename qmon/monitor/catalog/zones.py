@@ -9,8 +9,19 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.errors import BadInput, QueryFailed
+from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, LayoutSource
-from qmon.model.layout.zones import LOCAL, UNKNOWN, UTC_ZONE, ZONELESS_TYPES, Zone, named_zone
+from qmon.model.layout.zones import (
+    COUNTED,
+    LOCAL,
+    NUMBER_TYPES,
+    TIME_TYPES,
+    UNKNOWN,
+    UTC_ZONE,
+    ZONELESS_TYPES,
+    Zone,
+    named_zone,
+)
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 
 _ROLES: Final = ("started_at", "enqueued_at", "due_at")
@@ -92,15 +103,41 @@ def of_default(default: str | None) -> str:
     return "unknown" if utc == local else "utc" if utc else "local"
 
 
+def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local: Callable[[], Zone]) -> Zone:
+    """What the times in a column of one of a group's tables mean; see ``with_zones``.
+
+    Raises ``BadInput`` where nobody says it, and for a column that holds no times.
+    """
+    name, kind = column.column_name, column.type_name
+    if kind in NUMBER_TYPES:
+        if group.zone.count is None:
+            units = ", ".join(f'"{zone.name}" ({zone.words})' for zone in COUNTED.values())
+            raise BadInput(f"`{name}` is {kind}; what its numbers are is to be said: times = {units}")
+        return group.zone
+    if kind not in TIME_TYPES:
+        raise BadInput(f"`{name}` is {kind}, which is no time")
+    if kind not in ZONELESS_TYPES:
+        return UTC_ZONE
+    said = None if group.times in COUNTED else group.times
+    meaning = said or ("utc" if group.library else _by_default(details, column))
+    if meaning == "unknown":
+        raise BadInput(_ask(name, _WITHOUT["due_at"]))
+    return _zone(meaning, local)
+
+
 def _meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str, str]:
     """What is known of the column's times, and from where."""
     if layout.times is not None:
         return layout.times, ""
     if layout.source is LayoutSource.REGISTRY or layout.routines:
         return "utc", ""
-    defaults = (v.known for v in details.values if v.origin == "default" and v.column_name == column.column_name)
-    found = of_default(next(defaults, None))
+    found = _by_default(details, column)
     return found, "" if found == "unknown" else "by its default"
+
+
+def _by_default(details: TableDetails, column: ColumnRow) -> str:
+    defaults = (v.known for v in details.values if v.origin == "default" and v.column_name == column.column_name)
+    return of_default(next(defaults, None))
 
 
 def _zone(meaning: str, local: Callable[[], Zone]) -> Zone:

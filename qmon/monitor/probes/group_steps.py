@@ -79,7 +79,8 @@ class StepCounts:
             return asked
         for step, condition in steps.steps:
             of_step = names | {
-                "queue": self._make.names.column(steps.queue), "rows": self._make.names.where(condition or ALWAYS)
+                "queue": self._make.names.column(steps.queue, steps.table),
+                "rows": self._make.names.where(condition or ALWAYS, table=steps.table),
             }  # fmt: skip
             values: dict[str, Value] = {"step": step, "after": log.after, "settled": log.before[0]}
             asked.append(self._make.of("group_steps", f"{number}:{step}", GroupStepsSample, values, of_step))
@@ -94,7 +95,7 @@ class StepCounts:
             names: dict[str, Name] = {
                 "log": (self._group.schema, steps.table), "at": at,
                 "queue": None if steps.queue is None else steps.queue.name,
-                "rows": self._make.names.where(condition or ALWAYS),
+                "rows": self._make.names.where(condition or ALWAYS, table=steps.table),
             }  # fmt: skip
             values: dict[str, Value] = {
                 "step": step, "queues": self._make.cache.engine.texts(queues),

@@ -35,7 +35,7 @@ _SHARE: Final = 0.002
 lead to its rows."""
 Cost = Callable[[tuple[str, str]], float]
 _EACH_POLL: Final[frozenset[Kind]] = frozenset({"ready", "scheduled", "in_progress"})
-_NO_STEPS: Final = "nothing in the tables of this library says what was pushed and popped"
+_NO_STEPS: Final = "nothing in its tables says what was pushed and popped"
 _MIXED: Final = "the table holds several queues, and nothing says of which one a row was that is gone"
 _NO_GAP: Final = "only a ring, or a table whose rows come in order, has a gap"
 _NO_SLOTS: Final = "only a ring has slots to fill"
@@ -238,8 +238,8 @@ class GroupProbes:
             return []
         names: dict[str, Name] = {
             "table": (self.group.schema, workers.table),
-            "queue": self._names.column(workers.queue),
-            "rows": self._names.where(workers.alive),
+            "queue": self._names.column(workers.queue, workers.table),
+            "rows": self._names.where(workers.alive, table=workers.table),
         }
         return [self._make.of("group_workers", "", GroupWorkersSample, {}, names)]
 

@@ -11,7 +11,7 @@ from typing import Final
 from qmon.config.secrets import from_keyring, log_in
 from qmon.engines.base import Connection, Target
 from qmon.errors import PasswordNeeded, QmonError
-from qmon.model.layout.layout import Layout
+from qmon.model.groups.configured import ConfiguredQueue
 from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import POLL, Poller
 from qmon.monitor.source import Event, Phase, SourceState
@@ -47,7 +47,7 @@ class HeadlessRecorder:
     """
 
     def __init__(
-        self, target: Target, layouts: Sequence[Layout], root: Path, *, interval_s: float,
+        self, target: Target, layouts: Sequence[ConfiguredQueue], root: Path, *, interval_s: float,
         redact: Callable[[str], str] = lambda text: text, payloads: bool = False,
     ) -> None:  # fmt: skip
         self._target = target

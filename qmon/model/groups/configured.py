@@ -1,0 +1,124 @@
+"""A queue of ``qmon.toml``: a layout; or a group, which holds several queues or a part of a table; or a library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.errors import BadInput
+from qmon.model.config_reader import Keys
+from qmon.model.groups.conditions import ALWAYS, ColumnRef, Condition, Every, IsNull, OneOf, Some, Timed
+from qmon.model.groups.group import Group, Kind, State
+from qmon.model.groups.io import column_from, condition_from, group_from_dict
+from qmon.model.layout.io import layout_from_dict, need_table, times_from
+from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, StateValue
+from qmon.model.layout.zones import COUNTED
+
+_OF_A_GROUP: Final = ("queue", "where")
+_NOT_IN_A_GROUP: Final = (
+    "ring",
+    "data_table",
+    "sequence",
+    "routines",
+    "switch",
+    "pushers",
+    "poppers",
+    "writes",
+    "order",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedLibrary:
+    """All queues of a library."""
+
+    library: str
+
+
+ConfiguredQueue = Layout | Group | NamedLibrary
+
+
+def name_of(queue: ConfiguredQueue) -> str:
+    """What it is called, or begins with."""
+    match queue:
+        case Layout():
+            return queue.queue
+        case Group():
+            return queue.name
+    return queue.library
+
+
+def queue_from_dict(raw: Mapping[str, object], *, where: str, libraries: Sequence[str]) -> ConfiguredQueue:
+    """Read a queue as the configuration writes it; ``libraries``: the names of those that are known.
+
+    States that are a list, ``queue`` or ``where`` make it a group. Raises ``BadInput`` that begins with ``where`` and
+    the path of the key.
+    """
+    keys = Keys(raw, where)
+    if "library" in raw:
+        named = NamedLibrary(keys.choice("library", libraries) or "")
+        keys.finish()
+        return named
+    if isinstance(raw.get("state"), list):
+        return group_from_dict(raw, need_table(keys, "table"), where=where)
+    if not raw.keys() & set(_OF_A_GROUP):
+        return layout_from_dict(raw, where=where)
+    for name in _NOT_IN_A_GROUP:
+        if name in raw:
+            raise BadInput(f"{keys.path(name)}: a queue that is told by {' or '.join(_OF_A_GROUP)} has none")
+    layout = layout_from_dict({name: raw[name] for name in raw if name not in (*_OF_A_GROUP, "times")}, where=where)
+    if layout.id is None or layout.key:
+        raise BadInput(f"{where}: needs id, the one column that messages are called by")
+    part = condition_from(keys, "where")
+    group = group_of_layout(layout, column_from(keys, "queue"), times_from(keys, tuple(COUNTED)))
+    return group if part is None else group.within(part)
+
+
+def group_of_layout(layout: Layout, queue: ColumnRef | None, times: str | None) -> Group:
+    """The same as a group, with a queue for each value of a column; the layout has an id of one column."""
+    owner = layout.owner
+    by = None if owner is None else ColumnRef(owner.column)
+    lease = by is not None and owner is not None and owner.kind == "lease"
+    heartbeat = by is not None and owner is not None and owner.kind == "heartbeat"
+    return Group(
+        name=layout.queue,
+        table=layout.table,
+        id=layout.id or "",
+        states=tuple(_states(layout)),
+        queue=queue,
+        overdue=Timed(by, "<=") if lease and by else None,
+        gone=Timed(by, "<=", layout.timeout_s) if heartbeat and by else None,
+        owner=None if lease or heartbeat else by,
+        attempts=_ref(layout.attempts),
+        payload=_ref(layout.payload),
+        times=times,
+        timeout_s=layout.timeout_s,
+        source=LayoutSource.CONFIGURATION,
+    )
+
+
+def _states(layout: Layout) -> Iterator[State]:
+    state, due = layout.state, _ref(layout.due_at)
+    ready = ALWAYS if state is None else _is(state, state.ready)
+    if due is None:
+        yield State("ready", "ready", ready, _ref(layout.enqueued_at))
+    else:
+        yield State("ready", "ready", Every((ready, Some((IsNull(due), Timed(due, "<="))))), due)
+        yield State("scheduled", "scheduled", Every((ready, Timed(due, ">"))), due)
+    if state is None:
+        return
+    others: tuple[tuple[Kind, StateValue | None, str | None], ...] = (
+        ("in_progress", state.in_progress, layout.started_at), ("dead", state.dead, None), ("done", state.done, None)
+    )  # fmt: skip
+    for kind, value, since in others:
+        if value is not None:
+            yield State(kind, kind, _is(state, value), _ref(since))
+
+
+def _is(state: StateColumn, value: StateValue) -> Condition:
+    return OneOf(ColumnRef(state.column), (value,))
+
+
+def _ref(column: str | None) -> ColumnRef | None:
+    return None if column is None else ColumnRef(column)

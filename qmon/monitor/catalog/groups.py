@@ -1,0 +1,104 @@
+"""Groups: of the libraries whose tables are here, and of the configuration, completed from the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from qmon.errors import BadInput
+from qmon.libraries.catalogue import libraries
+from qmon.libraries.recognise import explained, may_belong, recognise
+from qmon.model.config_reader import nearest
+from qmon.model.groups.group import FoundGroup, Group
+from qmon.model.layout.layout import LayoutSource, TableName
+from qmon.model.layout.zones import UTC_ZONE, Zone
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.catalog.catalog import Catalog, TableDetails, TableRow
+from qmon.monitor.catalog.zones import zone_in_group
+
+Details = Callable[[TableName], TableDetails]
+
+
+@dataclass(frozen=True, slots=True)
+class OfLibraries:
+    """The groups of libraries, all of their tables, and those that our role may not read."""
+
+    groups: tuple[FoundGroup, ...] = ()
+    tables: frozenset[TableName] = frozenset()
+    problems: tuple[ProbeFailure, ...] = ()
+    explained: tuple[str, ...] = ()
+
+
+def of_libraries(
+    catalog: Catalog,
+    tables: Sequence[TableRow],
+    names: Collection[str] | None,
+    details: Details,
+    local: Callable[[], Zone],
+) -> OfLibraries:
+    """The libraries that qmon knows whose tables are here; ``names``: these alone, and each that is not is a problem.
+
+    ``details``, ``local``: see ``completed``.
+    """
+    known = [each for each in libraries() if each.engine == catalog.engine.name and (not names or each.name in names)]
+    near = [table for table in tables if may_belong(table.table_name, known)]
+    columns = catalog.columns(near)
+    named: dict[str, dict[str, dict[str, str]]] = {}
+    for table in near:
+        of_table = {column.column_name: column.type_name for column in columns.get(table.table_id, ())}
+        named.setdefault(table.table_schema, {})[table.table_name] = of_table
+    found = recognise(known, catalog.engine.name, named)
+    rows = {table.name: table for table in tables}
+    groups: list[FoundGroup] = []
+    missing = set(names or ()) - {each.library.name for each in found}
+    problems = [_problem(name, "its tables are not here; qmon queues --explain says more") for name in sorted(missing)]
+    for each in found:
+        hidden = sorted((table for table in each.tables if not rows[table].readable), key=str)
+        problems += [
+            ProbeFailure("library", f"{each.library.name}: our role may not read {table}", grant=catalog.grant(table))
+            for table in hidden
+        ]
+        try:
+            groups += [] if hidden else [_found(group, rows, details, local) for group in each.groups]
+        except BadInput as problem:
+            problems.append(_problem(each.library.name, str(problem)))
+    tables_of = frozenset(table for each in found for table in each.tables)
+    return OfLibraries(tuple(groups), tables_of, tuple(problems), explained(known, catalog.engine.name, named))
+
+
+def completed(group: Group, details: Details, local: Callable[[], Zone]) -> FoundGroup:
+    """A group that a user has written, with the schema of its table and what its times mean.
+
+    ``details``: what the catalogue says of a table; ``local``: the server's local time. Raises ``BadInput`` where a
+    column is not there or nobody says what its times mean, and what ``details`` raises.
+    """
+    own = details(group.table)
+    group = replace(group, table=own.table.name)
+    found = {own.table.table_name: own}
+    uses = group.uses
+    for table, name in sorted(uses.columns):
+        if table not in found:
+            found[table] = details(TableName(group.schema, table))
+        if found[table].column(name) is None:
+            near = nearest(name, [column.column_name for column in found[table].columns])
+            raise BadInput(f"{found[table].table.name} has no column {name!r}{near}")
+    zones: list[tuple[tuple[str, str], Zone]] = []
+    for table, name in sorted(uses.times):
+        if (column := found[table].column(name)) is not None:
+            zones.append(((table, name), zone_in_group(group, found[table], column, local)))
+    for steps in group.steps:
+        if steps.at is not None and dict(zones)[steps.table, steps.at] != UTC_ZONE:
+            raise BadInput(
+                f"{steps.table}.{steps.at} has no time zone: steps are found by a time that has one, or is UTC"
+            )
+    return FoundGroup(replace(group, zones=tuple(zones)), own.table.table_id, own.table.estimated_rows)
+
+
+def _found(group: Group, rows: dict[TableName, TableRow], details: Details, local: Callable[[], Zone]) -> FoundGroup:
+    if group.source is LayoutSource.CONFIGURATION:
+        return completed(group, details, local)
+    return FoundGroup(group, rows[group.table].table_id, rows[group.table].estimated_rows)
+
+
+def _problem(library: str, reason: str) -> ProbeFailure:
+    return ProbeFailure("library", f"{library}: {reason}")

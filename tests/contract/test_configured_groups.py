@@ -1,0 +1,154 @@
+"""Tables of one's own as groups: logical queues, a part of a table, states by conditions, times of every kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import pytest
+
+from qmon.config.file import parse_config
+from qmon.engines.registry import engine_for
+from qmon.model.groups.configured import ConfiguredQueue
+from qmon.model.view import View
+from qmon.monitor.catalog.resolve import Resolved, resolve
+from tests.contract.watching import connect, target_of, watching
+from tests.facts import query
+from tests.libraries.oban import oban
+
+pytestmark = pytest.mark.server
+
+EVIL: Final = '"; drop table x; --'
+QUOTED: Final = EVIL.replace('"', '""')
+SECONDS: Final = "extract(epoch FROM now() {})"
+TIMES: Final = {
+    "with a zone": ("timestamptz", "now() {}", ""),
+    "UTC by its default": ("timestamp DEFAULT timezone('UTC', now())", "timezone('UTC', now() {})", ""),
+    "said to be UTC": ("timestamp", "timezone('UTC', now() {})", 'times = "utc"'),
+    "of a place": ("timestamp", "timezone('Asia/Tokyo', now() {})", 'times = "Asia/Tokyo"'),
+    "local by its default": ("timestamp DEFAULT now()", "timezone('Asia/Tokyo', now() {})", ""),
+    "seconds": ("bigint", f"CAST({SECONDS} AS bigint)", 'times = "unix"'),
+    "seconds of 4 bytes": ("integer", f"CAST({SECONDS} AS integer)", 'times = "unix"'),
+    "milliseconds": ("bigint", f"CAST({SECONDS} * 1000 AS bigint)", 'times = "unix_ms"'),
+    "ticks": ("bigint", f"CAST(({SECONDS} + 62135596800) * 10000000 AS bigint)", 'times = "ticks"'),
+    "seconds beside a zone": ("timestamptz", "now() {}", 'times = "unix"'),
+}
+"""By name the type of a column, a time so much later than now, and what the configuration says."""
+
+
+def configured(text: str) -> tuple[ConfiguredQueue, ...]:
+    """The queues of a configuration."""
+    text = '[target.t]\nconnect = "postgresql://h/d"\n' + text
+    return parse_config(text, Path("qmon.toml")).targets["t"].queues
+
+
+def resolved(url: str, text: str) -> Resolved:
+    """What the server's catalogue makes of it."""
+    connection = connect(url)
+    try:
+        return resolve(connection, engine_for(target_of(url)), configured(text))
+    finally:
+        connection.close()
+
+
+def seen(url: str, text: str, queues: int) -> View:
+    """What is shown of it."""
+    with watching(url, configured(text)) as watched:
+        return watched.view(lambda view: len(view.queues) == queues and not view.failures, polls=3)
+
+
+@pytest.mark.parametrize("kind", TIMES)
+def test_times_are_what_their_type_their_default_or_the_configuration_says(kind: str, database: str) -> None:
+    column, at, said = TIMES[kind]
+    name = urlsplit(database).path[1:]
+    query(database, f"ALTER DATABASE {name} SET timezone = 'Asia/Tokyo'")
+    query(database, f"CREATE TABLE jobs (id bigserial PRIMARY KEY, status text, q text, due {column}, taken {column})")
+    rows = [
+        ("new", "a", "- interval '90 s'", None), ("new", "a", "+ interval '1 h'", None),
+        ("new", "b", "- interval '1 s'", None),
+        ("busy", "a", "- interval '1 h'", "- interval '20 m'"), ("busy", "b", "- interval '1 h'", "- interval '20 s'"),
+    ]  # fmt: skip
+    for status, queue, due, taken in rows:
+        busy = "NULL" if taken is None else at.format(taken)
+        query(
+            database, f"INSERT INTO jobs (status, q, due, taken) VALUES (?, ?, {at.format(due)}, {busy})", status, queue
+        )
+    text = '[[target.t.queue]]\nname = "jobs"\ntable = "jobs"\nid = "id"\nqueue = "q"\ndue_at = "due"\n'
+    text += 'started_at = "taken"\nstate = { column = "status", ready = "new", in_progress = "busy" }\n' + said + "\n"
+    view = seen(database, text, 2)
+    a, b = view.queue("jobs/a"), view.queue("jobs/b")
+    assert a is not None and b is not None
+    told = [(q.ready.value, q.scheduled.value, q.in_progress.value, q.stuck.value) for q in (a, b)]
+    assert told == [(1, 1, 1, 1), (1, 0, 1, 0)]
+    assert 90 <= (a.oldest.value or 0) < 120
+
+
+@pytest.mark.parametrize(
+    ("column", "said", "fault"),
+    [
+        ("bigint", "", "`due` is bigint; what its numbers are is to be said: times = "),
+        ("timestamp", "", "`due` has no time zone, and nothing can be counted until"),
+        ("text", "", "`due` is text, which is no time"),
+        ("timestamptz", 'attempts = "trys"\n', "public.jobs has no column 'trys'; did you mean tries?"),
+    ],
+)
+def test_what_cannot_be_told_is_a_line_and_no_wrong_figure(column: str, said: str, fault: str, database: str) -> None:
+    query(database, f"CREATE TABLE jobs (id bigserial PRIMARY KEY, q text, tries int, due {column})")
+    text = '[[target.t.queue]]\nname = "jobs"\ntable = "jobs"\nid = "id"\nqueue = "q"\ndue_at = "due"\n' + said
+    found = resolved(database, text)
+    assert (found.groups, found.layouts) == ((), ())
+    assert [problem.reason[: len(fault)] for problem in found.problems] == [fault]
+
+
+def test_hostile_names_stay_names(database: str) -> None:
+    query(database, f'CREATE TABLE "{QUOTED}" ("{QUOTED}" text, id bigserial PRIMARY KEY)')
+    query(database, f'INSERT INTO "{QUOTED}" ("{QUOTED}") VALUES (?), (?), (?)', EVIL, EVIL, "it's")
+    text = f"[[target.t.queue]]\nname = '[a]]b].[c d]'\ntable = '[{EVIL}]'\nid = 'id'\nqueue = '{EVIL}'\n"
+    view = seen(database, text, 2)
+    assert {queue.name: queue.ready.value for queue in view.queues} == {
+        f"[a]]b].[c d]/{EVIL}": 2,
+        "[a]]b].[c d]/it's": 1,
+    }
+
+
+def test_a_part_of_a_table_is_counted_alone_and_states_may_be_conditions(database: str) -> None:
+    query(database, "CREATE TABLE jobs (id bigserial PRIMARY KEY, tenant text, taken_at timestamptz, tries int)")
+    query(
+        database,
+        "INSERT INTO jobs (tenant, taken_at, tries) VALUES"
+        " ('a', NULL, 0), ('a', now(), 1), ('a', NULL, 5), ('b', NULL, 0)",
+    )
+    text = """
+[[target.t.queue]]
+name = "jobs"
+table = "jobs"
+id = "id"
+where = { tenant = "a" }
+state = [
+    { name = "ready", when = { taken_at = { null = true }, tries = { below = 5 } } },
+    { name = "in_progress", when = { taken_at = { null = false } }, since = "taken_at" },
+    { name = "given_up", kind = "dead", when = { taken_at = { null = true }, tries = { at_least = 5 } } },
+]
+"""
+    (queue,) = seen(database, text, 1).queues
+    assert (queue.name, queue.ready.value, queue.in_progress.value, queue.dead.value) == ("jobs", 1, 1, 1)
+
+
+def test_queues_of_a_library_are_shown_beside_configured_ones_where_it_is_named(database: str) -> None:
+    oban().install(database)
+    query(
+        database, "INSERT INTO oban_jobs (state, queue, worker, max_attempts) VALUES ('available', 'mails', 'Job', 9)"
+    )
+    query(database, "CREATE TABLE jobs (id bigserial PRIMARY KEY, payload text)")
+    own = '[[target.t.queue]]\nname = "jobs"\ntable = "jobs"\ndesign = "fifo"\n'
+    named = '[[target.t.queue]]\nlibrary = "{}"\n'
+    assert [queue.name for queue in seen(database, own, 1).queues] == ["jobs"]
+    assert {queue.name for queue in seen(database, own + named.format("oban"), 2).queues} == {"jobs", "oban/mails"}
+    missing = resolved(database, own + named.format("river"))
+    assert [each.reason for each in missing.problems] == [
+        "river: its tables are not here; qmon queues --explain says more"
+    ]
+    theirs = own.replace('"jobs"', '"oban_jobs"') + 'id = "id"\nqueue = "queue"\n'
+    both = resolved(database, theirs + named.format("oban"))
+    assert [each.group.name for each in both.groups] == ["oban_jobs"]

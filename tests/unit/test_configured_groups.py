@@ -1,0 +1,105 @@
+"""Queues of ``qmon.toml`` that are a group: by a column, a part of a table, or states that conditions tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qmon.config.file import parse_config
+from qmon.errors import BadInput
+from qmon.model.groups.conditions import ColumnRef, Every, IsNull, OneOf, Some, Timed
+from qmon.model.groups.configured import ConfiguredQueue, NamedLibrary, name_of
+from qmon.model.groups.group import Group
+from qmon.model.layout.layout import Layout, LayoutSource, TableName
+
+HEAD = '[target.shop]\nconnect = "postgresql://h/d"\n'
+QUEUE = "[[target.shop.queue]]\n"
+JOBS = 'name = "jobs"\ntable = "app.jobs"\nid = "id"\n'
+STATE = 'state = { column = "status", ready = 1, in_progress = 2, dead = 3 }\n'
+
+
+def read(*queues: str) -> tuple[ConfiguredQueue, ...]:
+    """The queues that are written so."""
+    return parse_config(HEAD + "".join(QUEUE + queue for queue in queues), Path("qmon.toml")).targets["shop"].queues
+
+
+def group(text: str) -> Group:
+    """The one group that is written so."""
+    (found,) = read(text)
+    assert isinstance(found, Group)
+    assert found.source is LayoutSource.CONFIGURATION
+    return found
+
+
+def test_a_queue_with_a_column_that_tells_queues_apart_is_a_group_with_the_same_states() -> None:
+    found = group(JOBS + STATE + 'due_at = "run_at"\nstarted_at = "taken_at"\nqueue = "queue_name"\ntimeout = "1m"\n')
+    due, is_ready = ColumnRef("run_at"), OneOf(ColumnRef("status"), (1,))
+    assert (found.table, found.queue, found.timeout_s) == (TableName("app", "jobs"), ColumnRef("queue_name"), 60.0)
+    assert {state.name: state.when for state in found.states} == {
+        "ready": Every((is_ready, Some((IsNull(due), Timed(due, "<="))))),
+        "scheduled": Every((is_ready, Timed(due, ">"))),
+        "in_progress": OneOf(ColumnRef("status"), (2,)),
+        "dead": OneOf(ColumnRef("status"), (3,)),
+    }
+    assert found.states[2].since == ColumnRef("taken_at")
+    assert found.layout("mails").queue == "jobs/mails"
+
+
+def test_where_narrows_each_state() -> None:
+    found = group(JOBS + 'where = { tenant = "a" }\n')
+    assert found.queue is None
+    assert [state.when for state in found.states] == [Every((OneOf(ColumnRef("tenant"), ("a",)), Every(())))]
+
+
+def test_states_may_be_written_as_libraries_write_them() -> None:
+    text = JOBS + 'queue = { column = "queue_name" }\nwhere = { kind = ["a", "b"] }\n'
+    text += '[[target.shop.queue.state]]\nname = "ready"\nwhen = { locked_at = { null = true } }\n'
+    text += '[[target.shop.queue.state]]\nname = "cancelled"\nwhen = { cancelled_at = { null = false } }\n'
+    found = group(text)
+    assert [(state.name, state.kind) for state in found.states] == [("ready", "ready"), ("cancelled", "other")]
+    part = OneOf(ColumnRef("kind"), ("a", "b"))
+    assert found.states[0].when == Every((part, IsNull(ColumnRef("locked_at"))))
+
+
+@pytest.mark.parametrize(
+    ("owner", "conditions"),
+    [
+        ('owner = "worker"', (None, None, ColumnRef("worker"))),
+        ('owner = { column = "until", kind = "lease" }', (Timed(ColumnRef("until"), "<="), None, None)),
+        ('owner = { column = "beat", kind = "heartbeat" }', (None, Timed(ColumnRef("beat"), "<=", 300.0), None)),
+    ],
+)
+def test_owners_prove_what_they_prove_in_other_queues(owner: str, conditions: tuple[object, ...]) -> None:
+    found = group(JOBS + STATE + 'queue = "q"\n' + owner + "\n")
+    assert (found.overdue, found.gone, found.owner) == conditions
+
+
+def test_a_library_is_named_beside_other_queues() -> None:
+    found = read(JOBS, 'library = "oban"\n')
+    assert isinstance(found[0], Layout)
+    assert found[1] == NamedLibrary("oban")
+    assert [name_of(each) for each in found] == ["jobs", "oban"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('library = "obn"\n', "target.shop.queue[1].library: 'obn' is unknown; did you mean oban?"),
+        ('library = "oban"\nname = "x"\n', "target.shop.queue[1].name: unknown key"),
+        (JOBS + "queue = 3\n", "target.shop.queue[1].queue: must be a table of keys, not a whole number"),
+        (JOBS + "queue = { colum = 1 }\n", "target.shop.queue[1].queue: needs column"),
+        (JOBS + "where = {}\n", "target.shop.queue[1].where: says nothing"),
+        (JOBS + "where = { a = { pasd = true } }\n", "target.shop.queue[1].where.a: needs one of null, not, past"),
+        (JOBS + 'queue = "q"\norder = ["id"]\n', "target.shop.queue[1].order: a queue that is told by queue or where"),
+        ('name = "jobs"\ntable = "jobs"\ndesign = "fifo"\nqueue = "q"\n', "target.shop.queue[1]: needs id, the one"),
+        (JOBS + 'queue = "q"\ntimes = "unx"\n', "target.shop.queue[1].times: 'unx' is neither"),
+        (JOBS + "state = [{ name = 'ready' }]\n", "target.shop.queue[1].state[1]: needs when"),
+        (JOBS + "state = [{ name = 'ready', when = { a = 1 } }]\nowners = 1\n", "target.shop.queue[1].owners: unknown"),
+    ],
+)
+def test_each_fault_is_one_line_with_the_path_of_its_key(text: str, fault: str) -> None:
+    with pytest.raises(BadInput) as found:
+        read(text)
+    assert str(found.value).startswith(f"qmon.toml: {fault}")
+    assert "\n" not in str(found.value)
