@@ -34,12 +34,8 @@ def queues() -> list[Layout]:
 
 
 QUEUES = queues()
-READ_ONLY = {
-    "delayed_job", "good_job", "hangfire", "laravel", "masstransit", "river", "symfony-messenger",
-}  # fmt: skip
+READ_ONLY = {"hangfire", "masstransit"}
 """Their messages are read alone."""
-KEPT = {"good_job", "hangfire", "masstransit"}
-"""Nothing of theirs is purged."""
 NO_GATE = {"graphile-worker", "masstransit", "symfony-messenger"}
 """Of their queues no gate can be made."""
 PAUSED = {"good_job", "river", "solid-queue"}
@@ -66,7 +62,7 @@ def test_each_queue_is_requeued_where_that_is_known_and_what_else_is_known_is_do
 ) -> None:
     assert layout.part is not None
     assert (allowed.why_not(layout, Kind.REQUEUE) is None) == (layout.part.library not in READ_ONLY)
-    assert (allowed.why_not(layout, Kind.PURGE) is None) == (layout.part.library not in KEPT)
+    assert (allowed.why_not(layout, Kind.PURGE) is None) == (layout.part.library not in READ_ONLY)
     assert f"{layout.part.library}'s queues: use its own tools" in str(allowed.why_not(layout, Kind.REPAIR))
     assert (allowed.why_not(layout, Kind.PAUSE, Side.POPPERS) is None) == (layout.part.library in PAUSED)
     for kind in (Kind.PAUSE, Kind.INSTALL_GATE):
