@@ -268,6 +268,8 @@ class QueueTrack:
 
         def aged(name: str, figure: Figure) -> Figure:
             figure = figure if standby is None else standby.aged(figure)
+            if not figure.old and figure.age_s <= stale_figures.FRESH_POLLS * snapshot.interval_s:
+                return figure  # fresh, however seldom its probes are read
             figure = figure.aged(stale_figures.fresh_s(name, snapshot, q.layout))
             return stale_figures.not_read(figure, at, cadence_s)
 

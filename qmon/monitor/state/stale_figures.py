@@ -122,6 +122,8 @@ def fresh_s(name: str, snapshot: Snapshot, layout: Layout) -> float:
 
 def failure_of(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | None:
     """Why a figure could not be read in this poll, if a probe of it has failed."""
+    if not snapshot.failures:
+        return None
     return next((f for f in snapshot.failures if f.queue in ("", queue) and _reads(f.probe, name)), None)
 
 
