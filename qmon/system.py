@@ -36,7 +36,7 @@ if sys.platform == "win32":
     """``creationflags`` of a process that the terminal's signals do not reach; ``start_new_session`` elsewhere."""
     HELD_WHILE_OPEN: Final = True
     """An open file can be neither renamed nor removed."""
-    _LOCKED_BYTE: Final = 2**62  # nobody else may read a locked byte: one that no file has
+    _LOCKED_BYTE: Final = 2**40  # nobody else may read a locked byte: one that no file has
 
     def lock(file: int, *, wait: bool = True) -> bool:
         """Lock an open file until it is closed; whether it was locked, where that is not waited for."""
@@ -63,7 +63,8 @@ if sys.platform == "win32":
     def kill_all(process: subprocess.Popen[bytes]) -> None:
         """End a process and all that it has started."""
         command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]  # from Windows' own folder
-        subprocess.run(command, check=False, capture_output=True)
+        with suppress(OSError):
+            subprocess.run(command, check=False, capture_output=True)
         process.kill()
 
     def shared_memory(size: int, number: int | None = None) -> tuple[int, mmap.mmap]:
@@ -152,6 +153,11 @@ def _patiently(work: Callable[[], object]) -> None:
             if not HELD_WHILE_OPEN or time.monotonic() > until:
                 raise
         time.sleep(_RETRY_S)
+
+
+def here(*, linux: str, macos: str, windows: str) -> str:
+    """The one that is about this operating system."""
+    return {"win32": windows, "darwin": macos}.get(sys.platform, linux)
 
 
 def need_posix(what: str) -> None:

@@ -34,7 +34,11 @@ _COLLECTED_WITH = (
     ("psutil", "tui/test_terminal.py"),
     ("psutil", "tui/test_acting_terminal.py"),
 )
-_POSIX = ("contract", "demo", "laboratory", "libraries", "pipeline", "soak", "tui", "unit/test_turns.py")
+_POSIX = (
+    *("contract", "demo", "laboratory", "libraries", "pipeline", "soak", "tui", "unit/test_turns.py"),
+    *("cli/test_program.py", "recording/test_connect_record.py", "recording/test_replay_screen.py"),
+    *("workload/test_bench.py", "workload/test_load.py"),
+)
 collect_ignore = [path for package, path in _COLLECTED_WITH if importlib.util.find_spec(package) is None]
 collect_ignore += _POSIX if sys.platform == "win32" else ()
 

@@ -28,6 +28,7 @@ PROGRAMS: Final = {
     **dict.fromkeys(("java", "spark-submit", "spark-class"), "spark"),
 }
 """Programs that apt or an extra bring."""
+posix: Final = pytest.mark.skipif(sys.platform == "win32", reason="about what only POSIX has")
 
 
 def mark(item: pytest.Item) -> None:

@@ -13,6 +13,7 @@ import typer
 from typer.main import get_group
 
 from qmon import __version__
+from qmon.cli.console import prepare
 from qmon.cli.guard import Guarded
 
 COMMANDS: Final = {
@@ -111,4 +112,5 @@ def _root(
 def main() -> None:
     """The program ``qmon``. Exit codes: 0; 1 unreachable or failed; 2 bad input; 3 partly done; 130 interrupted."""
     gc.set_threshold(_GARBAGE)
+    prepare()
     app()

@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+from qmon.cli.console import says_all
+
 
 def clean(text: object) -> str:
     """Text fit for a terminal: what is no printable character is shown as its number, so that no name can steer it."""
@@ -36,7 +38,7 @@ def say(text: str = "") -> None:
 def json_object(value: Any) -> None:
     """One JSON object on one line. What is no printable character is escaped as JSON has it, on a terminal or not: it
     reads the same, and steers nothing."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=not says_all(sys.stdout.encoding))
     print("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text))
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from qmon.engines.base import LONGEST_TEXT, Bound, Rows, Statement, Value, of_one_length, values_of
+from qmon.engines.drivers import MANAGER
 from qmon.engines.faults import DriverFault, Explain, read_fault
 from qmon.engines.keywords import format_connection_string, lookup
 from qmon.engines.prepared import PreparedStatements
@@ -24,7 +25,7 @@ try:
 except ImportError as _problem:
     if "libodbc" not in str(_problem):
         raise
-    raise MissingDriver("the ODBC driver manager is not installed: apt install unixodbc") from None
+    raise MissingDriver(f"the ODBC driver manager is not installed: {MANAGER}") from None
 
 pyodbc.pooling = False  # a pooled connection would keep our session settings, or another purpose's
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -55,12 +56,16 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def local_zone(localtime: Path = Path("/etc/localtime"), named: Path = Path("/etc/timezone")) -> str:
-    """The IANA name (``Europe/Berlin``) that ``TZ``, ``/etc/timezone`` or ``/etc/localtime`` give; else ``UTC``."""
+    """The IANA name (``Europe/Berlin``) that ``TZ``, the files or Windows' registry give; else ``UTC``."""
     candidates = [os.environ.get("TZ", "").removeprefix(":")]
+    if sys.platform == "win32":
+        from tzlocal import get_localzone_name
+
+        candidates.append(get_localzone_name())
     if localtime.is_symlink():
         candidates.append(str(localtime.readlink()).rpartition(_PLACES)[2])
     if named.is_file():
-        candidates.append(named.read_text(errors="replace").strip())
+        candidates.append(named.read_text("utf-8", errors="replace").strip())
     return next((name for name in candidates if is_zone(name)), "UTC")
 
 

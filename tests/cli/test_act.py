@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import select
 import signal
 import subprocess
@@ -233,6 +232,8 @@ class Terminal:
     """qmon on a pseudo-terminal, as a person has it."""
 
     def __init__(self, *arguments: str, home: Path) -> None:
+        import pty
+
         self.leader, follower = pty.openpty()
         environment = surroundings(XDG_CONFIG_HOME=str(home), XDG_STATE_HOME=str(home), TERM="xterm")
         self.process = subprocess.Popen(

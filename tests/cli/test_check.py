@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
 from tests.cli.calling import call, run
 from tests.facts import query
 from tests.queues import call as routine
@@ -208,6 +207,8 @@ def test_as_a_program_a_configured_queue_whose_table_is_missing_is_critical_with
 
 @pytest.mark.server
 def test_a_server_that_hangs_or_is_stopped_is_unknown_in_time(quick: Path) -> None:
+    from qmon.demo.server import EmbeddedServer
+
     with EmbeddedServer() as server:
         made(server.url(), "fifo", "orders")
         assert checked(server.url())[0] == 0

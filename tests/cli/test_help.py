@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 
 import pytest
 
 from qmon import manual
 from qmon.model.verdicts import RULES
+from tests import needs
 from tests.cli.calling import ROOT, call, program, surroundings
 
 
@@ -91,7 +91,10 @@ def test_a_search_that_finds_nothing_says_so() -> None:
     assert call("help", "actin", "--search", "trash").exit_code == 2
 
 
+@needs.posix
 def test_on_a_terminal_it_is_laid_out_and_paged() -> None:
+    import pty
+
     screen, inside = pty.openpty()
     pager = "tr a-z A-Z"
     with subprocess.Popen(

@@ -84,7 +84,7 @@ def written(
     ``change``: what becomes of the figures of a poll before they are written; ``snapshots``: of so many hours, for a
     replay.
     """
-    with mock.patch("qmon.recording.write.segment.os.fdatasync"), mock.patch("qmon.recording.write.segment.os.fsync"):
+    with mock.patch("qmon.system.sync_data"), mock.patch("qmon.recording.write.segment.os.fsync"):
         _written(root, hours, target, every_s, change, seal, begin_at, snapshots)
 
 

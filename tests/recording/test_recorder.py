@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import resource
 import subprocess
 import sys
 from dataclasses import replace
@@ -22,6 +21,7 @@ from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write import segment
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.recovery import salvage
+from tests import needs
 from tests.cli.calling import ROOT, surroundings
 from tests.facts import wait_until
 from tests.recording.killing import killed
@@ -247,6 +247,9 @@ def test_a_kill_costs_a_moment_and_damages_nothing(tmp_path: Path) -> None:
     assert sorted(sequences(tmp_path)) == list(range(1, first))
 
 
+@needs.posix
 def test_the_limits_are_those_that_are_promised() -> None:
+    import resource
+
     assert (segment.FRAME_S, segment.SEGMENT_BYTES) == (120.0, 16 * 2**20)
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY

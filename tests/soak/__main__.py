@@ -32,6 +32,8 @@ from tests.soak.pipeline import killed
 from tests.soak.recording import recorder_killed
 from tests.soak.truth import truth
 
+_LIBRARIES: Final = ("-n", "2", "-m", "soak or server", "tests/libraries")
+_WINDOWS: Final = ("-n", "0", "-m", "unit", "-p", "tests.as_windows", "-o", "timeout_method=thread")
 SETTINGS: Final = {"fsync": "off", "track_commit_timestamp": "on"}
 COLUMNS: Final = "{:<18}{:>9}{:>9}{:>7}{:>6}{:>11}{:>8} {:<7}{:>11}{:>10}"
 HEADINGS: Final = (
@@ -56,6 +58,7 @@ def main() -> None:
         "--laboratory", type=int, nargs="?", const=3, help="only this: each cause of trouble so many times (3)"
     )
     parser.add_argument("--libraries", action="store_true", help="only this: all tests of all libraries' real workers")
+    parser.add_argument("--windows", action="store_true", help="only this: unit tests with all of POSIX gone")
     parser.add_argument("--truth", action="store_true", help="only this: verdicts on random tables held against SQL")
     parser.add_argument("--seed", type=int, help="there: the same tables and changes again; else others each time")
     parser.add_argument("--tables", type=int, default=100, help="there: how many")
@@ -113,8 +116,8 @@ def _alone(chosen: argparse.Namespace) -> bool:
         for line in long_form(chosen.laboratory, chosen.calm, chosen.json):
             print(line, flush=True)
         return True
-    if chosen.libraries:
-        command = [sys.executable, "-m", "pytest", "-n", "2", "-m", "soak or server", "tests/libraries"]
+    if chosen.libraries or chosen.windows:
+        command = [sys.executable, "-m", "pytest", *(_LIBRARIES if chosen.libraries else _WINDOWS)]
         sys.exit(subprocess.run(command, check=False).returncode)
     if chosen.truth:
         seed = random.randrange(10**6) if chosen.seed is None else chosen.seed

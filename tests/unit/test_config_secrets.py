@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +21,7 @@ from qmon.config.targets import choose
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, PasswordNeeded, Unreachable
+from tests import needs
 
 PATH = Path("some/qmon.toml")
 EMPTY = parse_config("", PATH)
@@ -189,7 +189,10 @@ def test_the_keyring_is_asked_under_qmon_and_the_target_s_name() -> None:
         keyring.set_keyring(before)
 
 
+@needs.posix
 def test_on_a_terminal_the_password_is_typed_unseen() -> None:
+    import pty
+
     ours, theirs = pty.openpty()
     program = (
         "from qmon.config.secrets import from_prompt; from qmon.engines.base import Target; "

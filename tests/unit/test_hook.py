@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from qmon.monitor.alert_command import AlertCommand
+from tests import needs
 from tests.facts import wait_until
 
 END_S: Final = 240.0
@@ -112,6 +113,7 @@ def _is_zombie(pid: int) -> bool:
         return True
 
 
+@needs.posix
 def test_events_that_it_cannot_keep_up_with_are_dropped_and_that_is_said(tmp_path: Path) -> None:
     told, gate = list[str](), tmp_path / "gate"
     os.mkfifo(gate)

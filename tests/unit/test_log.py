@@ -17,6 +17,7 @@ from qmon import log
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, QueryFailed
 from qmon.redact import without_values
+from tests import needs
 
 LOG = logging.getLogger("qmon.test")
 PAYLOAD = "Anna O'Brien, card 4111-1111"
@@ -109,6 +110,7 @@ def test_what_ends_a_thread_is_logged(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "ERROR qmon [it]: a thread has ended" in (tmp_path / "q.log").read_text()
 
 
+@needs.posix
 def test_the_file_is_private_and_no_link_is_followed(tmp_path: Path) -> None:
     place = tmp_path / "new" / "q.log"
     with log.written(place, logging.INFO):
@@ -152,6 +154,7 @@ def test_several_processes_write_one_file_and_lose_no_line(tmp_path: Path) -> No
     assert len(list(tmp_path.iterdir())) > 1
 
 
+@needs.posix
 def test_a_full_disk_and_a_pipe_that_nobody_reads_disturb_nobody(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,6 +21,7 @@ from qmon.workload.messages import is_poison, message
 from qmon.workload.plan import PlannedFault, QueueLoad, processes, slots_needed
 from qmon.workload.slots import Field, Slots
 from qmon.workload.spec import MemberSpec, WorkerSpec
+from tests import needs
 
 TARGET = Target("t", "postgres", {"Server": "nowhere"}, password=Secret("hush"))
 
@@ -55,6 +56,7 @@ def test_a_pacer_does_not_catch_up_with_a_long_pause() -> None:
     assert pacer.wait(62.0, 1, 10.0) == pytest.approx(0.1)
 
 
+@needs.posix
 def test_counters_are_shared_and_outlive_a_process_that_is_killed() -> None:
     slots = Slots(3)
     script = (

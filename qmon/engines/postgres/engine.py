@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from qmon.engines import drivers
 from qmon.engines.base import Bound, EngineName, Session, Statement, Target, Value
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import format_conninfo, lookup, parse_conninfo, without
@@ -23,20 +24,6 @@ from qmon.model.layout.zones import UTC_ZONE, Zone
 
 if TYPE_CHECKING:
     from qmon.engines.odbc import OdbcConnection
-import contextlib
-import ctypes
-
-
-def dsn_keyword(dsn: str, keyword: str) -> str:
-    """What the section, the user's or the system's, says for a keyword; empty where it says nothing."""
-    for name in ("libodbcinst.so.2", "libodbcinst.2.dylib"):
-        with contextlib.suppress(OSError):
-            library = ctypes.CDLL(name)
-            found = ctypes.create_string_buffer(4096)
-            library.SQLGetPrivateProfileString(dsn.encode(), keyword.encode(), b"", found, len(found), b"odbc.ini")
-            return found.value.decode(errors="replace")
-    return ""
-
 
 T = TypeVar("T")
 
@@ -256,7 +243,7 @@ class Postgres:
             if value := lookup(given, keyword, *(["Servername"] if keyword == "Server" else ["Username"])):
                 libpq[setting] = value
         if dsn is not None:
-            libpq |= parse_conninfo(dsn_keyword(dsn, "pqopt"))
+            libpq |= parse_conninfo(drivers.dsn_keyword(dsn, "pqopt"))
         libpq |= parse_conninfo(lookup(given, "pqopt") or "")
         rest = without(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "pqopt"))
         if dsn is None and lookup(rest, "Driver") is None:
@@ -309,7 +296,7 @@ def find_driver() -> str:
     for folder in FOLDERS:
         if (library := Path(folder, LIBRARY)).is_file():
             return str(library)
-    raise MissingDriver("the ODBC driver for PostgreSQL is not installed: apt install odbc-postgresql")
+    raise MissingDriver(f"the ODBC driver for PostgreSQL is not installed: {drivers.POSTGRES}")
 
 
 def _settings(session: Session) -> Mapping[str, Value]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from qmon.engines import drivers
 from qmon.engines.base import Target
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import lookup
@@ -128,10 +129,10 @@ def _connecting(fault: DriverFault, target: Target) -> QmonError:
     if fault.sqlstate == "IM002":
         dsn = lookup(target.parameters, "DSN")
         if dsn is not None:
-            return BadInput(f"there is no DSN {dsn!r}; odbcinst -q -s lists those there are")
+            return BadInput(f"there is no DSN {dsn!r}; {drivers.DSNS}")
         return MissingDriver("the connection string names no driver; DRIVER={PostgreSQL Unicode} does")
     if "Can't open lib" in fault.text or fault.sqlstate in ("IM003", "IM004"):
-        return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; apt install odbc-postgresql")
+        return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.POSTGRES}")
     address = _WHERE.search(fault.text)
     where = "the server"
     if address is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree
 
+from qmon.engines import drivers
 from qmon.engines.base import Bound, EngineName, Session, Target, Value
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import lookup, without
@@ -246,10 +247,7 @@ def find_driver() -> str:
     microsoft = next((name for name in DRIVER_NAMES[:-1] if name in installed), None)
     found = microsoft or wheel_driver() or next((name for name in DRIVER_NAMES[-1:] if name in installed), None)
     if found is None:
-        raise MissingDriver(
-            "no ODBC driver for SQL Server is installed: in a clone of qmon pip install '.[sqlserver]', or "
-            "Microsoft's msodbcsql18, or apt install tdsodbc"
-        )
+        raise MissingDriver(f"no ODBC driver for SQL Server is installed: {drivers.SQL_SERVER}")
     return found
 
 

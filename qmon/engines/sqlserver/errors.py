@@ -9,6 +9,7 @@ import re
 import socket
 from typing import Final
 
+from qmon.engines import drivers
 from qmon.engines.base import Target
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import lookup
@@ -145,13 +146,10 @@ def _missing_driver(fault: DriverFault, target: Target) -> QmonError | None:
     if fault.sqlstate == "IM002":
         dsn = lookup(target.parameters, "DSN")
         if dsn is not None:
-            return BadInput(f"there is no DSN {dsn!r}; odbcinst -q -s lists those there are")
+            return BadInput(f"there is no DSN {dsn!r}; {drivers.DSNS}")
         return MissingDriver("the connection string names no driver; DRIVER={ODBC Driver 18 for SQL Server} does")
     if "Can't open lib" in fault.text or fault.sqlstate in ("IM003", "IM004"):
-        return MissingDriver(
-            f"the ODBC driver cannot be loaded: {fault.text}; in a clone of qmon pip install '.[sqlserver]' brings "
-            "one, which needs apt install libkrb5-3 libgssapi-krb5-2 libltdl7"
-        )
+        return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.SQL_SERVER_LOADS}")
     return None
 
 

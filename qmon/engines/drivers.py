@@ -1,0 +1,51 @@
+"""ODBC drivers: how this operating system gets one, and what its driver manager knows of a DSN."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from typing import Final
+
+from qmon.system import here
+
+MANAGER: Final = here(
+    linux="apt install unixodbc", macos="brew install unixodbc", windows="it is a part of Windows; repair that"
+)
+"""How to get the driver manager."""
+POSTGRES: Final = here(
+    linux="apt install odbc-postgresql",
+    macos="brew install psqlodbc",
+    windows="run the installer of psqlODBC (64 bit) from odbc.postgresql.org",
+)
+"""How to get the driver for PostgreSQL."""
+SQL_SERVER: Final = here(
+    linux="in a clone of qmon pip install '.[sqlserver]', or Microsoft's msodbcsql18, or apt install tdsodbc",
+    macos="in a clone of qmon pip install '.[sqlserver]', or Microsoft's msodbcsql18, or brew install freetds",
+    windows="run the installer of Microsoft's ODBC Driver 18 for SQL Server (64 bit)",
+)
+"""How to get a driver for SQL Server."""
+SQL_SERVER_LOADS: Final = here(
+    linux="in a clone of qmon pip install '.[sqlserver]' brings one, which needs apt install libkrb5-3 "
+    "libgssapi-krb5-2 libltdl7",
+    macos="in a clone of qmon pip install '.[sqlserver]' brings one, which needs brew install openssl",
+    windows=SQL_SERVER,
+)
+"""What helps where the driver for SQL Server cannot be loaded."""
+DSNS: Final = here(
+    linux="odbcinst -q -s lists those there are",
+    macos="odbcinst -q -s lists those there are",
+    windows="odbcad32 (64 bit) shows those there are",
+)
+"""What lists the DSNs."""
+_LIBRARIES: Final = ("libodbcinst.so.2", "libodbcinst.2.dylib", "odbccp32.dll")
+
+
+def dsn_keyword(dsn: str, keyword: str) -> str:
+    """What the section, the user's or the system's, says for a keyword; empty where it says nothing."""
+    for name in _LIBRARIES:
+        with contextlib.suppress(OSError):
+            library = ctypes.CDLL(name)
+            found = ctypes.create_string_buffer(4096)
+            library.SQLGetPrivateProfileString(dsn.encode(), keyword.encode(), b"", found, len(found), b"odbc.ini")
+            return found.value.decode(errors="replace")
+    return ""

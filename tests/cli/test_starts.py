@@ -1,0 +1,82 @@
+"""Each command starts, on any platform: it shows its help, and says in a line that its target is not there."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.cli.app import COMMANDS
+from tests.cli.calling import call
+
+pytestmark = pytest.mark.server  # it tries to reach one
+
+NAMES: Final = tuple(name for names in COMMANDS.values() for name in names)
+NOWHERE: Final = "postgresql://me@127.0.0.1:1/none"
+QUEUE: Final = ("requeue", "purge", "pause", "resume", "repair", "load", "archive", "uninstall")
+WITH_TARGET: Final = {
+    **{name: (NOWHERE,) for name in ("status", "check", "queues", "init", "doctor", "setup", "bench")},
+    **{name: (NOWHERE, "q") for name in QUEUE},
+    "undo": (NOWHERE, "1"),
+    "end-blocker": (NOWHERE, "1"),
+    "operations": (NOWHERE,),
+    "trash": ("list", NOWHERE),
+    "gate": ("install", NOWHERE, "q"),
+    "install": (NOWHERE, "naive", "--schema", "q"),
+}
+ALONE: Final = {"designs": (), "libraries": (), "help": ("recording",)}
+SAVED: Final = ("replay", "export")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_shows_its_help(name: str) -> None:
+    done = call(name, "--help")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert f"Usage: qmon {name}" in done.stdout
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name in WITH_TARGET])
+def test_without_a_server_each_says_so(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = call(name, *WITH_TARGET[name])
+    assert done.exit_code == (3 if name == "check" else 1), done.output
+    assert "nothing listens on 127.0.0.1 port 1" in done.output
+
+
+def test_the_dashboard_asks_for_a_terminal() -> None:
+    done = call("connect", NOWHERE)
+    assert done.exit_code == 2
+    assert "standard input is not a terminal" in done.stderr
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_what_needs_no_server_works(name: str) -> None:
+    done = call(name, *ALONE[name])
+    assert done.exit_code == 0
+    assert done.stdout
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_what_reads_a_recording_says_that_there_is_none(name: str, tmp_path: Path) -> None:
+    done = call(name, str(tmp_path), *(("--to", str(tmp_path / "new.qrec")) if name == "export" else ()))
+    assert done.exit_code == 2
+    assert "qmon: " in done.stderr or "Missing" in done.stderr
+
+
+def test_every_command_is_here() -> None:
+    assert {*WITH_TARGET, *ALONE, *SAVED, "connect", "record", "demo", "pipeline"} == set(NAMES)
+
+
+def test_a_recording_begins_and_ends_without_a_server(tmp_path: Path) -> None:
+    done = call("record", NOWHERE, "--to", str(tmp_path), "--for", "1s")
+    assert done.exit_code == 0, done.output
+    assert "0 snapshots recorded" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="the demo runs here")
+def test_the_demo_says_that_it_needs_posix() -> None:
+    done = call("demo", "--headless", "--for", "1")
+    assert done.exit_code == 2
+    assert done.stderr == "qmon: qmon demo needs Linux or macOS; every other command of qmon runs on Windows, too\n"

@@ -1,0 +1,50 @@
+"""qmon without POSIX, see ``tests.as_windows``: each command's start, recording, the log, and load on a real queue."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.calling import ROOT, surroundings
+
+pytestmark = pytest.mark.server
+
+
+def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
+    """Run a module as on Windows, with a home of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=ROOT, env=surroundings(HOME=str(home)), capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+
+
+def qmon(*arguments: str, home: Path) -> str:
+    """What a command prints. Fails with all it said."""
+    done = run("tests.as_windows", "qmon", *arguments, home=home)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_commands_start_and_files_are_locked_renamed_and_rotated(tmp_path: Path) -> None:
+    files = ("cli/test_starts.py", "recording/test_recorder.py", "unit/test_log.py", "unit/test_hook.py")
+    done = run(
+        *("pytest", "-q", "-n", "0", "-p", "tests.as_windows", "-p", "no:cacheprovider", "-o", "timeout_method=thread"),
+        *(f"tests/{file}" for file in files),
+        home=tmp_path,
+    )
+    assert done.returncode == 0, done.stdout[-20_000:]
+
+
+def test_a_queue_is_installed_loaded_recorded_and_shown_again(database: str, tmp_path: Path) -> None:
+    qmon("install", database, "naive", "--schema", "public", home=tmp_path)
+    done = json.loads(qmon("load", database, "naive", "--for", "2s", "--json", home=tmp_path))
+    assert done["totals"]["pushed"] > 0
+    assert done["totals"]["errors"] == 0
+    qmon("record", database, "--to", str(tmp_path / "kept"), "--every", "500ms", "--for", "2s", home=tmp_path)
+    (sealed,) = (tmp_path / "kept").rglob("*.zst")
+    assert not sealed.name.startswith("_")
+    assert "naive" in qmon("replay", str(tmp_path / "kept"), "--json", home=tmp_path)

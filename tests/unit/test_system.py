@@ -1,0 +1,69 @@
+"""What differs between operating systems: the same promises on each."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from qmon import system
+from qmon.recording.times import is_zone, local_zone
+
+
+@pytest.mark.parametrize(("platform", "said"), [("linux", "l"), ("freebsd14", "l"), ("darwin", "m"), ("win32", "w")])
+def test_each_platform_has_its_words(monkeypatch: pytest.MonkeyPatch, platform: str, said: str) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    assert system.here(linux="l", macos="m", windows="w") == said
+
+
+def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
+    (old := tmp_path / "old").write_bytes(b"old")
+    (new := tmp_path / "new").write_bytes(b"new")
+    with pytest.raises(FileExistsError):
+        system.rename_new(old, new)
+    assert (old.read_bytes(), new.read_bytes()) == (b"old", b"new")
+    system.remove(new)
+    system.remove(new)
+    system.rename_new(old, new)
+    assert new.read_bytes() == b"old"
+    assert not old.exists()
+
+
+def test_a_lock_keeps_others_away_and_lets_them_read(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    first = os.open(path, os.O_WRONLY | os.O_CREAT | system.OPEN_FLAGS)
+    os.write(first, b"one")
+    second = os.open(path, os.O_RDWR | system.OPEN_FLAGS)
+    try:
+        assert system.lock(first)
+        assert not system.lock(second, wait=False)
+        assert path.read_bytes() == b"one"
+        os.write(first, b"two")
+        os.close(first)
+        first = -1
+        assert system.lock(second, wait=False)
+        assert path.read_bytes() == b"onetwo"
+    finally:
+        for file in (first, second):
+            if file >= 0:
+                os.close(file)
+
+
+def test_shared_memory_is_found_by_its_number() -> None:
+    number, memory = system.shared_memory(64)
+    again, other = system.shared_memory(64, number)
+    memory[:3] = b"one"
+    assert again == number
+    assert other[:4] == b"one\0"
+    other.close()
+    memory.close()
+    system.release_memory(number)
+
+
+def test_here_is_a_time_zone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("TZ", raising=False)
+    found = local_zone(tmp_path / "none", tmp_path / "none")
+    assert is_zone(found)
+    assert found == "UTC" or sys.platform == "win32"
