@@ -52,11 +52,20 @@ WATCH.install()
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each test has a marker for what it needs; those that are alone come first, as most others wait for them.
 
-    The other processes have tests of ``unit`` then, which need not wait.
+    Meanwhile each other process has tests that need not wait: its part of the list begins with them.
     """
     for item in items:
         needs.mark(item)
     items.sort(key=lambda item: item.get_closest_marker("alone") is None)
+    others = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) - 1
+    rest = items[len(items) // (others + 1) :] if others else []
+    light, heavy = [each for each in rest if needs.beside(each)], [each for each in rest if not needs.beside(each)]
+    items[len(items) - len(rest) :] = [
+        each
+        for at in range(others)
+        for part in (light, heavy)
+        for each in part[len(part) * at // others : len(part) * (at + 1) // others]
+    ]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -95,7 +104,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     from tests.turns import turn
 
     alone = item.get_closest_marker("alone") is not None
-    with turn(cache.mkdir("turns"), alone=alone, beside=needs.kind(item) == "unit"):
+    with turn(cache.mkdir("turns"), alone=alone, beside=needs.beside(item)):
         return (yield)
 
 

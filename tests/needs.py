@@ -45,6 +45,13 @@ def kind(item: pytest.Item) -> str:
     return next((name for name in reversed(KINDS) if item.get_closest_marker(name)), "")
 
 
+def beside(item: pytest.Item) -> bool:
+    """Whether a test may run beside one that compares figures with real time: it takes little, and starts nothing."""
+    drawn = item.path.parent.name == "tui" and not item.path.name.endswith(("_terminal.py", "_live.py", "_real.py"))
+    fixtures: tuple[str, ...] = getattr(item, "fixturenames", ())
+    return kind(item) == "unit" or (drawn and "server" not in fixtures)
+
+
 class Watch:
     """Notices when the test that runs uses what its marker does not say: a connection, a program of a server or Spark.
 

@@ -84,8 +84,8 @@ class PastReader:
         """Nothing is wanted any more."""
         self.number += 1
 
-    def read(self, wanted: PastRequest, *, whole: bool = False) -> int:
-        """Read a range; ``PastRead`` comes again and again, or with ``whole`` once. Returns the turn."""
+    def read(self, wanted: PastRequest, *, whole: bool = False) -> None:
+        """Read a range; ``PastRead`` comes again and again, or with ``whole`` once."""
 
         def do(number: int) -> None:
             last: Past | None = None
@@ -97,18 +97,18 @@ class PastReader:
             if last is not None:
                 self._post(number, last)
 
-        return self._start(do)
+        self._start(do)
 
-    def jump(self, queue: str, at: float, *, forward: bool) -> int:
+    def jump(self, queue: str, at: float, *, forward: bool) -> None:
         """Look for the next incident or operation of a queue, or the one before; ``MarkFound`` comes."""
 
         def do(number: int) -> None:
             mark = self._archive.mark(queue, at, forward=forward, stopped=lambda: number != self.number)
             self._to.post_message(MarkFound(number, mark))
 
-        return self._start(do)
+        self._start(do)
 
-    def _start(self, do: Callable[[int], None]) -> int:
+    def _start(self, do: Callable[[int], None]) -> None:
         self.number += 1
         number = self.number
 
@@ -118,7 +118,6 @@ class PastReader:
                     do(number)
 
         Thread(target=run, name="qmon-past", daemon=True).start()
-        return number
 
     def _post(self, number: int, past: Past) -> None:
         if number == self.number:

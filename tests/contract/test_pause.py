@@ -170,7 +170,8 @@ def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Pa
         assert pauses(Sql(connection, ENGINE)) == ()
     with connected(database) as session:
         assert refused(session, layout, "push", "'x'") == ""
-    assert prepare_resume(context, layout, Side.PUSHERS).plan.refused == f"the pushers of {HOSTILE} are not paused"
+    idle = prepare_resume(context, layout, Side.PUSHERS).plan
+    assert (idle.refused, idle.count) == (f"the pushers of {HOSTILE} are not paused", 0)
     kinds = query(database, "SELECT kind, state, about FROM qmon.operations ORDER BY started_at")
     table = str(layout.table)
     assert kinds == [("pause", "done", table), ("pause", "done", table), ("resume", "done", table)]

@@ -59,7 +59,7 @@ def test_rates_come_from_rows_and_what_is_the_primarys_is_unknown(pair: Pair) ->
             pair.write("INSERT INTO jobs (status) SELECT 'ready' FROM generate_series(1, 4)")
             pair.write("UPDATE jobs SET status = 'done' WHERE id IN (SELECT min(id) FROM jobs WHERE status = 'ready')")
             watched.view()
-        view = watched.view(lambda v: v.queues[0].ready.value == 55)
+        view = watched.view(lambda v: v.queues[0].ready.value == 55 and v.queues[0].use is not None)
     jobs, line = view.queue("jobs"), view.queue("line")
     assert jobs is not None
     assert line is not None

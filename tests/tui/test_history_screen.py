@@ -145,6 +145,7 @@ async def test_without_a_recording_it_says_how_to_get_one() -> None:
         await d.give()
         await d.press("5")
         assert "nothing is recorded here: `qmon connect orders-prod --record DIR`" in d.lines("past")
+        assert "reading" not in d.lines("choice")
         await d.press("w", "f", "greater_than_sign", "left")
         await d.pilot.press("enter")
         await d.until(lambda: "only a replay can go to a moment" in d.said(), "it is said why nothing happens")

@@ -172,3 +172,10 @@ def test_names_of_any_spelling() -> None:
     assert sounds_like_a_queue("order_queue") > sounds_like_a_queue("tasks") > sounds_like_a_queue("orders")
     assert sounds_like_a_queue("queue_history") < 0
     assert all(design in TRAITS for design in ("status", "flag", "fifo"))
+
+
+def test_many_columns_speak_against_a_queue_and_few_for_it() -> None:
+    def wide(count: int) -> float:
+        return look(table("Queue", "Id int!", "Message varbinary", *(f"c{n} int" for n in range(count - 2))))
+
+    assert wide(6) > wide(7) == wide(15) > wide(16) == wide(25) > wide(26)

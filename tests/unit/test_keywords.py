@@ -17,7 +17,7 @@ from qmon.engines.keywords import (
     parse_connection_string,
     parse_conninfo,
 )
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.engine import Postgres, _direct, _Introduction
 from qmon.engines.urls import read_url
 
 names = st.from_regex(r"[A-Za-z][A-Za-z_ ]{0,8}[A-Za-z]", fullmatch=True)
@@ -108,3 +108,15 @@ def test_without_a_driver_manager_it_is_said_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "the ODBC driver manager is not installed: apt install unixodbc"
+
+
+@pytest.mark.parametrize(
+    ("source", "began_as", "age_s", "direct"),
+    [("client", "qmon poll", 1.5, True), ("client", "qmon poll", 1.6, False), ("client", "", 0.5, False),
+     ("database", "qmon poll", 0.5, False)],
+)  # fmt: skip
+def test_a_session_older_than_our_connection_or_begun_under_another_name_is_a_poolers(
+    source: str, began_as: str, age_s: float, direct: bool
+) -> None:
+    found = _Introduction(18, 0, 61, "me", began_as, source, age_s, False)
+    assert _direct(found, "qmon poll", took_s=0.5) is direct

@@ -115,9 +115,7 @@ def test_a_login_whose_token_comes_from_elsewhere_may_take_longer(monkeypatch: p
     where = {"Server": "db1", "Driver": "x"}
     for parameters in (where, where | {"Authentication": "ActiveDirectoryInteractive"}):
         SqlServer().connect(Target("shop", "sqlserver", parameters), Session("poll", login_timeout_s=3.0))
-    usual, by_token = waited.seconds
-    assert 3.0 < usual < 10.0
-    assert by_token > 30.0
+    assert waited.seconds == [5.0, 63.0]
 
 
 def test_a_session_that_would_write_is_refused_on_a_readable_secondary(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,3 +109,9 @@ def test_any_printable_text_is_read_as_far_as_it_was_sent(text: str, cut: int) -
 def test_moments_are_in_utc() -> None:
     assert text.moment(1_795_245_300.9) == "2026-11-21 07:15:00 UTC"
     assert text.time_of_day(1_795_245_300.9) == "07:15:00 UTC"
+
+
+def test_a_text_of_somebody_else_is_cut_and_printable() -> None:
+    assert text.one_line("a\tb\n  c\x1b") == "a b c"
+    assert text.one_line("x" * 60) == "x" * 60
+    assert text.one_line("x" * 61) == "x" * 59 + "…"

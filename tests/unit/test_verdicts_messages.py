@@ -100,6 +100,12 @@ def test_attempts_that_rise_are_failures_ready_or_in_progress_and_a_new_head_is_
     assert tries.add(MessageDiagnostics(tried=TriedSample("90", 3, "")), 18.0) is None
 
 
+def test_a_message_is_followed_from_its_second_attempt_on() -> None:
+    tries = TriesTrack()
+    found = [tries.add(MessageDiagnostics(owners=(owner("88", "alive", attempts=n),)), float(n)) for n in (1, 2, 3)]
+    assert found == [None, None, Repeated("88", 1, 1.0, 3)]
+
+
 def test_marks_that_change_while_the_head_stays_are_failures() -> None:
     tries = TriesTrack()
     marks = ["0", "700", "700", "701", "702"]

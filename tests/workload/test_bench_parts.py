@@ -152,6 +152,13 @@ def test_the_json_says_what_is_unknown_as_null() -> None:
     assert found["dequeues"][0]["article"] == {"batch": 100, "logical_reads": 553, "lob_logical_reads": 56}
 
 
+@pytest.mark.parametrize(("design", "told"), [("batch_single", (10, 1695, 675)), ("batch_split", (10, 1546, 380))])
+def test_beside_a_dequeue_is_what_the_article_measured(design: str, told: tuple[int, ...]) -> None:
+    (dequeue,) = report().dequeues
+    (found,) = as_object(replace(report(), dequeues=(replace(dequeue, design=design),)))["dequeues"]
+    assert tuple(found["article"].values()) == told
+
+
 def test_the_picture_is_good_xml_whatever_the_target_is_called() -> None:
     root = ET.fromstring(draw(report(), "svg"))  # noqa: S314  # our own
     texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]

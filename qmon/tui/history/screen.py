@@ -48,7 +48,8 @@ class HistoryScreen(DashboardScreen):
         self.found: tuple[Event, ...] = ()
         self.mark: Event | None = None
         self._reader: PastReader | None = None
-        self._reading = 0
+        self.reading = False
+        """Whether something is being read."""
         self._asked: PastRequest | None = None
         self._asked_at = 0.0
         self._to_choose: float | None = None
@@ -92,11 +93,6 @@ class HistoryScreen(DashboardScreen):
         return tuple(sorted(now | set(self.past.queues if self.past is not None else ()), key=str.casefold))
 
     @property
-    def reading(self) -> bool:
-        """Whether something is being read."""
-        return self._reading > 0
-
-    @property
     def _steps(self) -> int:
         """How many steps there is room for."""
         return steps_for(self.size.width)
@@ -109,7 +105,8 @@ class HistoryScreen(DashboardScreen):
         wanted = self._want()
         if wanted is not None and self._reader is not None:
             self._asked, self._asked_at, self._stopped = wanted, time.monotonic(), False
-            self._reading = self._reader.read(wanted, whole=anew)
+            self._reader.read(wanted, whole=anew)
+            self.reading = True
 
     def _catch_up(self) -> None:
         """Read where what is chosen has changed, and the end of what is being recorded from time to time."""
@@ -122,7 +119,7 @@ class HistoryScreen(DashboardScreen):
         old = time.monotonic() - self._asked_at >= _ANEW_S
         if not same:
             self._read()
-        elif self.range.follows and old and not self._reading and not self._stopped:
+        elif self.range.follows and old and not self.reading and not self._stopped:
             self._read(anew=True)
 
     def on_past_read(self, message: PastRead) -> None:
@@ -131,11 +128,11 @@ class HistoryScreen(DashboardScreen):
             return
         self.past, self._recorded = message.past, (message.begins_at, message.ends_at)
         if message.past.read >= 1.0:
-            self._reading = 0
+            self.reading = False
         before, self.found = self.mark, panel.events(message.past)
-        if before is not None and not self._reading:
+        if before is not None and not self.reading:
             self.mark = next((e for e in self.found if e.symbol == before.symbol and e.overlaps(before)), None)
-        if self._to_choose is not None and not self._reading:
+        if self._to_choose is not None and not self.reading:
             at, self._to_choose = self._to_choose, None
             near = [e for e in self.found if e.at - 1 <= at <= e.until_at + 1]
             self.mark = max(near, key=lambda e: (e.is_operation and abs(e.at - at) < 1, e.at), default=self.mark)
@@ -145,7 +142,7 @@ class HistoryScreen(DashboardScreen):
         """Go to the incident or operation that was searched for."""
         if self._reader is None or message.number != self._reader.number:
             return
-        self._reading = 0
+        self.reading = False
         if message.mark is None:
             self.app.say("no other incident and no other operation of this queue there")
             self.redraw()
@@ -162,8 +159,8 @@ class HistoryScreen(DashboardScreen):
         """Another screen is shown: nothing more is read for this one."""
         if self._reader is not None:
             self._reader.stop()
-        if self._reading:
-            self._reading, self._asked = 0, None
+        if self.reading:
+            self.reading, self._asked = False, None
 
     # --------------------------------------------------------------------------------------------- what is shown
 
@@ -216,7 +213,7 @@ class HistoryScreen(DashboardScreen):
         return [known.band(target, past.queue, self.figure, middle + each * cell_s) for each in range(columns)]
 
     def _state(self) -> str:
-        if self._reading:
+        if self.reading:
             share = self.past.read if self.past is not None and self.past.read < 1 else 0.0
             return f"reading {share * 100:.0f} % · esc stops"
         if self._stopped:
@@ -288,7 +285,7 @@ class HistoryScreen(DashboardScreen):
     def action_jump(self, direction: int) -> None:
         """The next incident or operation, or the one before; in another range, if need be."""
         past, forward = self.past, direction > 0
-        if past is None or self._reader is None or self._reading:
+        if past is None or self._reader is None or self.reading:
             return
         place = self.found.index(self.mark) if self.mark in self.found else -1 if forward else len(self.found)
         place += 1 if forward else -1
@@ -299,7 +296,8 @@ class HistoryScreen(DashboardScreen):
         edge = past.until_at if forward else past.since_at
         if self.mark is not None:
             edge = max(edge, self.mark.until_at) if forward else min(edge, self.mark.at)
-        self._reading = self._reader.jump(past.queue, edge, forward=forward)
+        self._reader.jump(past.queue, edge, forward=forward)
+        self.reading = True
         self.redraw()
 
     def action_open(self) -> None:
@@ -313,9 +311,9 @@ class HistoryScreen(DashboardScreen):
 
     def action_back(self) -> None:
         """Stop reading, else go back to the overview."""
-        if self._reading and self._reader is not None:
+        if self.reading and self._reader is not None:
             self._reader.stop()
-            self._reading, self._stopped = 0, True
+            self.reading, self._stopped = False, True
             self.redraw()
         else:
             super().action_back()
