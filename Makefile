@@ -7,7 +7,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Handed on: make demo ARGS="--headless --for 20 --json"
 ARGS ?=
 
-.PHONY: help demo unit test check check-format check-lint check-types check-imports bench sqlserver soak screenshots clean setup
+.PHONY: help demo unit test check check-format check-lint check-types check-imports bench sqlserver soak screenshots share clean setup
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -47,6 +47,9 @@ sqlserver: ## the contract on a SQL Server of yours: QMON_TEST_SQLSERVER=mssql:/
 
 soak: setup ## long runs: every design under fire, a server frozen and killed, actions killed half-way; ARGS are handed on
 	@$(PYTHON) -m tests.soak $(ARGS)
+
+share: setup ## the man page and the shell completions, from the commands
+	@$(PYTHON) -m tests.share
 
 screenshots: setup ## screenshots/*.svg from a live demo
 	@$(PYTHON) -m tests.screenshots $(ARGS)

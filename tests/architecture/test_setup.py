@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,15 @@ def test_a_level_it_does_not_know_is_refused(bare: Path) -> None:
     done = setup(bare, "everything")
     assert done.returncode == 2
     assert done.stderr == "usage: .ci/setup demo|unit|contract|test\n"
+
+
+def test_in_a_folder_of_any_name_python_starts_in_the_c_locale(tmp_path: Path) -> None:
+    checkout = tmp_path / "a chéckout ü"
+    place = checkout / ".venv/lib/python3.11/site-packages"
+    place.mkdir(parents=True)
+    (place / "_editable_impl_qmon_sql.pth").write_text(f"{checkout}\n", encoding="utf-8")
+    (line,) = (text for text in (CHECKOUT / ".ci/setup").read_text().splitlines() if "_editable_impl" in text)
+    subprocess.run(["/bin/sh", "-c", line], cwd=checkout, check=True)
+    (checkout / "found_here.py").touch()
+    script = f"import site; site.addsitedir({str(place)!a}); import found_here"
+    subprocess.run([sys.executable, "-c", script], env={"LC_ALL": "C"}, cwd=tmp_path, check=True)

@@ -15,10 +15,12 @@ import pytest
 
 import qmon
 from tests.architecture.test_installing import EXTRA, strangers
+from tests.share import files
 
 pytestmark = pytest.mark.server
 
 CHECKOUT = Path(__file__).parents[2]
+NAME = f"qmon_sql-{qmon.__version__}"
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -63,7 +65,7 @@ def test_the_wheel_holds_the_same_sql_and_manual(built: Path) -> None:
     for folder in ("sql", "docs"):
         inside = f"qmon/_{folder}/"
         assert {name.removeprefix(inside) for name in names if name.startswith(inside)} == listing(folder)
-    assert {name.split("/")[0] for name in names} == {"qmon", f"qmon_sql-{qmon.__version__}.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"qmon", f"{NAME}.dist-info", f"{NAME}.data"}
     assert {"qmon/tui/qmon.tcss", f"qmon_sql-{qmon.__version__}.dist-info/licenses/LICENSE"} <= names
 
 
@@ -95,3 +97,8 @@ def test_installed_alone_it_runs_and_finds_its_sql_and_manual(alone: Path, tmp_p
     assert found == {f"sql/{name}" for name in listing("sql") if name.endswith(".sql")}
     shown = run(alone.with_name("qmon"), "help", "no poppers", cwd=tmp_path)
     assert shown.startswith("### no poppers\n\nMessages are ready")
+
+
+def test_it_brings_a_man_page_and_completions_that_are_up_to_date(alone: Path) -> None:
+    place = alone.parents[1] / "share"
+    assert {path: (place / path).read_text() for path in files()} == files()

@@ -1,0 +1,1 @@
+complete --command qmon --no-files --arguments "(env _QMON_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) qmon)" --condition "env _QMON_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) qmon"
