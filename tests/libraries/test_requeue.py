@@ -275,7 +275,6 @@ def test_a_right_that_is_missing_is_named_by_the_plan(made: tuple[Library, Any],
     assert why is not None
     for grant in why.partition("this helps: ")[2].split("; "):
         query(database, grant)
-    query(database, f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {ROLE}")
     assert applied(acting.requeue(layout, Choice())).done == 1
 
 

@@ -47,6 +47,7 @@ def setup(
     with opened(target, config, "setup", read_only=show) as at:
         resolved = _queues(at)
         ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
+        ids += steps.table_ids(at.connection, at.engine, resolved.of_libraries)
         planned = steps.plan(at.connection, at.engine, role.value, ids, resolved.layouts)
         if not planned:
             note("nothing to do: all is there")
@@ -67,7 +68,14 @@ def _queues(at: Opened) -> Resolved:
     """The queues there are, also those that our role may not read."""
     from qmon.monitor.catalog.resolve import resolve
 
-    resolved = resolve(at.connection, at.engine, at.configured, by_shape=False, readable_only=False)
+    resolved = resolve(
+        at.connection,
+        at.engine,
+        at.configured,
+        by_shape=False,
+        by_library=not at.configured or None,
+        readable_only=False,
+    )
     for problem in resolved.problems:
         note(f"qmon: left out: {problem.queue}: {problem.reason}")
     return resolved

@@ -89,6 +89,13 @@ def plan(
     return tuple(steps)
 
 
+def table_ids(connection: Connection, engine: Engine, tables: Iterable[TableName]) -> list[int]:
+    """The ids of tables of libraries, and of the sequences that number their rows."""
+    query = queries.load(engine.name, "catalog/setup_table", connection.version)
+    statements = (queries.render(query, {"table": table.parts}, engine) for table in sorted(tables, key=str))
+    return [row.object_id for each in statements for row in records(_Id, connection.fetch(Bound(each)))]
+
+
 def grants(
     connection: Connection, engine: Engine, object_ids: Iterable[int], layouts: Iterable[Layout] = ()
 ) -> tuple[SetupStep, ...]:
@@ -131,6 +138,11 @@ class _Right:
 
     present: bool
     allowed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Id:
+    object_id: int
 
 
 class _Plan:

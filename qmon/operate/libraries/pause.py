@@ -77,7 +77,7 @@ def _prepare(context: OperatorContext, layout: Layout, side: Side, kind: Kind) -
             consequences=(queries.load(sql.engine.name, statement, sql.connection.version).purpose,),
             risks=("it does not end by itself: somebody must resume it",) if pauses else (),
             consent=context.consent(), reason=pauses,
-            refused=why_not(context, sql) or lacking(sql, queue.writes(sql, statement)) or already,
+            refused=why_not(context, sql) or lacking(sql, queue.needs(sql, statement)) or already,
         )  # fmt: skip
     record = Record(table_to_text(layout.table), {"side": str(side), "statement": statement})
     return PreparedAction(context, plan, _Set(queue, statement), record)

@@ -21,7 +21,7 @@ from qmon.model.text import duration
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.library_queue import DISCARDED, LibraryQueue, Verb
 from qmon.operate.plan.preview import shown
-from qmon.operate.plan.rights import REQUEUE
+from qmon.operate.plan.rights import PURGE, REQUEUE
 from qmon.operate.plan.selection import as_ids
 from qmon.operate.row_set import Mark
 from qmon.operate.run.batches import Move, RowRefused, lock
@@ -72,9 +72,9 @@ class Rows:
 
     def needed(self, sql: Sql) -> dict[TableName, str]:
         """The privileges on each table that this needs."""
-        own = self._queue.writes(sql, self.statement)
-        table = self._queue.group.table
-        return own | {table: ",".join(sorted({REQUEUE, *own.get(table, REQUEUE).split(",")}))}
+        needs, table = self._queue.needs(sql, self.statement), self._queue.group.table
+        own = PURGE if self._verb == "discard" else REQUEUE
+        return needs | {table: ",".join(sorted({*own.split(","), *needs.get(table, own).split(",")}))}
 
     def impossible(self) -> str | None:
         """The reason why this cannot be done here. Raises ``BadInput`` for what makes no sense."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, Literal
@@ -26,6 +27,15 @@ _PUSHED: Final = {"pg-boss": ("state", "created"), "laravel": ("attempts", "0")}
 """By library that puts a failed message back by INSERT: what a row has, in which column, that is pushed."""
 _PUT_BACK_AS_PUSHED: Final = ("symfony-messenger",)
 """Libraries that put it back by an INSERT as that of a push."""
+_BY_TRIGGERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "procrastinate": {
+        "procrastinate_events": "INSERT,SELECT",
+        "procrastinate_events_id_seq": "UPDATE",
+        "procrastinate_periodic_defers": "SELECT,UPDATE",
+    }
+}
+"""By library what its triggers write where its jobs change, with the privileges that this needs."""
+_LOCKS: Final = re.compile(r"\bFROM \{(\w+)\}[^{}]*\bFOR UPDATE\b")
 _WRITES: Final = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM) \{(\w+)\}([^;]*\bDO UPDATE\b)?")
 
 
@@ -81,6 +91,18 @@ class LibraryQueue:
         for what, name, upsert in _WRITES.findall(_query(sql, statement).text):
             found[name] |= {what.split()[0], "SELECT"} | ({"UPDATE"} if upsert else set())
         return {self._object(name): ",".join(sorted(needed)) for name, needed in found.items()}
+
+    def needs(self, sql: Sql, statement: str) -> dict[TableName, str]:
+        """The privileges on each table and sequence that such a statement needs, separated by commas."""
+        found = {table: set(how.split(",")) for table, how in self.writes(sql, statement).items()}
+        for name in _LOCKS.findall(_query(sql, statement).text):
+            found.setdefault(self._object(name), set()).add("UPDATE")
+        for table, how in list(found.items()):
+            if "INSERT" in how:
+                found[TableName(table.schema, f"{table.name}_id_seq")] = {"UPDATE"}
+        for name, privileges in _BY_TRIGGERS.get(self.group.library, {}).items():
+            found[TableName(self.group.schema, name)] = set(privileges.split(","))
+        return {table: ",".join(sorted(how)) for table, how in found.items()}
 
     def _object(self, name: str) -> TableName:
         return self.group.table if name == "table" else TableName(self.group.schema, self.prefix + name)
