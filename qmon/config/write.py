@@ -19,14 +19,30 @@ def named_library_to_toml(target: str, library: str) -> str:
     return f"[[target.{_key(target)}.queue]]\nlibrary = {_value(library)}\n"
 
 
+def asked_to_toml(target: str, queue: Mapping[str, object]) -> str:
+    """The lines of a queue that a person has described; a list of states has a line for each."""
+    return _lines(target, queue)
+
+
 def queues_to_toml(target: str, layouts: Iterable[Layout]) -> str:
     """The lines of the queues of a target, one table each, in the order given."""
     return "\n".join(_queue(target, layout) for layout in layouts)
 
 
 def _queue(target: str, layout: Layout) -> str:
-    lines = [f"{_key(name)} = {_value(value)}" for name, value in layout_to_dict(layout).items()]
+    return _lines(target, layout_to_dict(layout))
+
+
+def _lines(target: str, queue: Mapping[str, object]) -> str:
+    lines = [f"{_key(name)} = {_rows(value) if name == 'state' else _value(value)}" for name, value in queue.items()]
     return "\n".join([f"[[target.{_key(target)}.queue]]", *lines]) + "\n"
+
+
+def _rows(value: object) -> str:
+    """A list of states over several lines."""
+    if not isinstance(value, list):
+        return _value(value)
+    return "[\n" + "".join(f"    {_value(each)},\n" for each in value) + "]"
 
 
 def _key(name: str) -> str:

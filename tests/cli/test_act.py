@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import select
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +12,9 @@ import pytest
 
 from qmon.cli.commands.act.run import exit_code
 from qmon.model.operations import Kind, OperationResult, OperationState
-from tests.cli.calling import ROOT, call, program, surroundings
-from tests.facts import query, wait_until
+from tests.cli.calling import call
+from tests.cli.pseudo_terminal import Terminal
+from tests.facts import query
 from tests.jobs import HOSTILE, configuration, fill, states
 
 
@@ -226,44 +224,6 @@ def test_hostile_names_change_nothing_but_what_they_should(shop: str, own_home: 
 )
 def test_exit_codes_tell_all_from_some(state: OperationState, done: int, skipped: int, code: int) -> None:
     assert exit_code(OperationResult("o", Kind.PURGE, "jobs", state, done, skipped)) == code
-
-
-class Terminal:
-    """qmon on a pseudo-terminal, as a person has it."""
-
-    def __init__(self, *arguments: str, home: Path) -> None:
-        import pty
-
-        self.leader, follower = pty.openpty()
-        environment = surroundings(XDG_CONFIG_HOME=str(home), XDG_STATE_HOME=str(home), TERM="xterm")
-        self.process = subprocess.Popen(
-            program(*arguments), cwd=ROOT, env=environment, stdin=follower, stdout=follower, stderr=follower
-        )
-        os.close(follower)
-        self.seen = ""
-
-    def read(self) -> str:
-        """Everything that was printed so far."""
-        while select.select([self.leader], [], [], 0)[0]:
-            try:
-                self.seen += os.read(self.leader, 65_536).decode(errors="replace")
-            except OSError:
-                break
-        return self.seen
-
-    def expect(self, text: str) -> None:
-        """Wait until it prints this."""
-        wait_until(lambda: text in self.read(), what=f"{text!r} in {self.seen!r}")
-
-    def type(self, text: str) -> None:
-        """Type a line."""
-        os.write(self.leader, f"{text}\n".encode())
-
-    def end(self) -> int:
-        """Its exit code."""
-        wait_until(lambda: self.read() is not None and self.process.poll() is not None, what="the end")
-        os.close(self.leader)
-        return self.process.returncode
 
 
 def test_on_a_terminal_it_asks_and_no_is_the_default(shop: str, own_home: Path) -> None:

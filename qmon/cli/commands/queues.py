@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,9 +17,10 @@ from qmon.cli.output import clean, json_object, note, on_terminal, say, table
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
+    from qmon.cli.commands.ask import Answers
     from qmon.cli.session import Opened
     from qmon.model.groups.group import Group
-    from qmon.model.layout.layout import Layout
+    from qmon.model.layout.layout import Layout, TableName
     from qmon.monitor.catalog.discovery import Candidate
     from qmon.monitor.catalog.resolve import Resolved
 
@@ -172,12 +174,17 @@ def init(
         bool, typer.Option("--force", help="Write over a file that is there; it is kept beside as .bak.")
     ] = False,
 ) -> None:
-    """Write a configuration from what looks like a queue here, with the reasons, for you to read and change."""
+    """Write a configuration from what looks like a queue here, with the reasons, for you to read and change.
+
+    At a terminal it asks what it could not tell.
+    """
+    from qmon.cli.commands.ask import asked
     from qmon.cli.session import opened
 
     with opened(target, config, "init") as at:
         resolved, findings = _found(at)
-        proposal = propose(target, at, resolved, findings)
+        answers = asked(at, findings) if sys.stdin.isatty() and sys.stderr.isatty() else {}
+        proposal = propose(target, at, resolved, findings, answers)
         place = output or config or at.config.path
     if str(place) == "-":
         print(proposal.text, end="")
@@ -197,12 +204,20 @@ class ConfigProposal:
     queues: int
 
 
-def propose(typed: str, at: Opened, resolved: Resolved, findings: Sequence[Candidate]) -> ConfigProposal:
-    """A configuration for the target as it was typed: known queues, likely ones, and as comments the possible ones.
+def propose(
+    typed: str,
+    at: Opened,
+    resolved: Resolved,
+    findings: Sequence[Candidate],
+    answers: Mapping[TableName, Answers | None],
+) -> ConfigProposal:
+    """A configuration for the target as it was typed: known queues, likely ones, those that ``answers`` tell of, and as
+    comments the possible ones.
 
     The password, where one was typed, is left out.
     """
-    from qmon.config.write import named_library_to_toml, target_to_toml
+    from qmon.config.write import asked_to_toml, named_library_to_toml, target_to_toml
+    from qmon.model.groups.configured import queue_from_dict
     from qmon.monitor.catalog.discovery import likely
 
     known = at.config.targets.get(typed)
@@ -216,14 +231,17 @@ def propose(typed: str, at: Opened, resolved: Resolved, findings: Sequence[Candi
         _comment(f"{g.group.name}: one table with several queues, or a part of one: keep what your file says of it")
         for g in resolved.groups if not g.group.library
     ]  # fmt: skip
+    guessed = [finding for finding in findings if likely(finding) and finding.layout.table not in answers]
+    blocks += [_block(name, finding.layout, [finding.summary, *finding.how]) for finding in guessed]
+    said = [answer.toml() for answer in answers.values() if answer is not None]
+    for raw in said:
+        queue_from_dict(raw, where=str(raw["table"]), libraries=())
+        blocks.append(asked_to_toml(name, raw))
     for finding in findings:
-        if likely(finding):
-            blocks.append(_block(name, finding.layout, [finding.summary, *finding.how]))
-    for finding in findings:
-        if not likely(finding):
+        if not likely(finding) and finding.layout.table not in answers:
             blocks.append(_maybe(name, finding))
     blocks += [_comment(f"{p.queue or 'target'}: {p.reason}") for p in resolved.problems]
-    queues = len(resolved.layouts) + sum(1 for finding in findings if likely(finding))
+    queues = len(resolved.layouts) + len(said) + len(guessed)
     return ConfigProposal(name, "\n".join(blocks), queues)
 
 

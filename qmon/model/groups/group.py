@@ -68,8 +68,8 @@ class Group:
     Tables are named without their schema, which is that of ``table``. ``overdue``: true of a row in progress that has
     taken too long, where rows say so themselves; else it is ``timeout_s`` seconds. ``gone``: true of one whose worker
     is known to be gone. ``times``: what is said of times that have no zone; ``zones``: what is known of each column
-    from the catalogue. ``library``: whose tables they are, empty for one's own; ``word``: what it calls a message.
-    ``counters``: the server's counters of the table tell what moves: a pop updates its row, what is done is deleted.
+    from the catalogue. ``library``: whose tables they are, empty for one's own. ``counters``: the server's counters of
+    the table tell what moves: a pop updates its row, what is done is deleted.
     """
 
     name: str
@@ -82,7 +82,6 @@ class Group:
     owner: ColumnRef | None = None
     attempts: ColumnRef | None = None
     payload: ColumnRef | None = None
-    priority: ColumnRef | None = None
     steps: tuple[Steps, ...] = ()
     workers: Workers | None = None
     counters: bool = False
@@ -90,7 +89,6 @@ class Group:
     zones: tuple[tuple[TableColumn, Zone], ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
     library: str = ""
-    word: str = "message"
     source: LayoutSource = LayoutSource.DISCOVERY
 
     @property
@@ -111,7 +109,7 @@ class Group:
     def uses(self) -> Uses:
         """The columns that are read."""
         own = self.table.name
-        columns = (self.queue, self.owner, self.attempts, self.payload, self.priority, ColumnRef(self.id))
+        columns = (self.queue, self.owner, self.attempts, self.payload, ColumnRef(self.id))
         of_rows = (*columns, self.overdue, self.gone, *(state.when for state in self.states))
         found = [uses(each, own) for each in of_rows]
         found += [uses(state.since, own, as_time=True) for state in self.states]
@@ -141,7 +139,7 @@ class Group:
         kinds = tuple(dict.fromkeys(state.kind for state in self.states))
         own = self.source is LayoutSource.CONFIGURATION
         part = GroupPart(
-            self.name, value, self.library, self.word, kinds, self.overdue is not None, self.gone is not None, own
+            self.name, value, self.library, kinds, self.overdue is not None, self.gone is not None, own
         )  # fmt: skip
         name = self.name if value is None else f"{self.name}/{value}"
         return Layout(

@@ -48,14 +48,12 @@ def group_from_dict(
         owner=column_from(keys, "owner"),
         attempts=column_from(keys, "attempts"),
         payload=column_from(keys, "payload"),
-        priority=column_from(keys, "priority"),
         steps=tuple(_steps(Keys(one, f"{keys.path('steps')}[{n}]")) for n, one in enumerate(keys.tables("steps"), 1)),
         workers=_workers(keys),
         counters=keys.flag("counters"),
         times=times_from(keys, tuple(COUNTED)),
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
         library=keys.text("library") or "",
-        word=keys.text("word") or "message",
         source=source,
     )
     part = condition_from(keys, "where")

@@ -131,16 +131,14 @@ class Clients:
 class GroupPart:
     """Which of the queues of a group this is (``model.groups``): the value of the column that tells them apart.
 
-    ``value``: ``None`` for all that the table holds. ``library``: whose tables they are, empty for one's own; ``word``:
-    what it calls a message. ``kinds``: which states there are. ``own_timeout``: each message says itself how long it
-    may be in progress. ``proves``: whether a message's worker is gone is known. ``own``: of a library that the user has
-    described.
+    ``value``: ``None`` for all that the table holds. ``library``: whose tables they are, empty for one's own;
+    ``kinds``: which states there are. ``own_timeout``: each message says itself how long it may be in progress.
+    ``proves``: whether a message's worker is gone is known. ``own``: of a library that the user has described.
     """
 
     group: str
     value: str | None = None
     library: str = ""
-    word: str = "message"
     kinds: tuple[str, ...] = ()
     own_timeout: bool = False
     proves: bool = False

@@ -119,7 +119,7 @@ def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local:
     if kind not in ZONELESS_TYPES:
         return UTC_ZONE
     said = None if group.times in COUNTED else group.times
-    meaning = said or ("utc" if group.library else _by_default(details, column))
+    meaning = said or ("utc" if group.library else by_default(details, column))
     if meaning == "unknown":
         raise BadInput(_ask(name, _WITHOUT["due_at"]))
     return _zone(meaning, local)
@@ -131,11 +131,12 @@ def _meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[
         return layout.times, ""
     if layout.source is LayoutSource.REGISTRY or layout.routines:
         return "utc", ""
-    found = _by_default(details, column)
+    found = by_default(details, column)
     return found, "" if found == "unknown" else "by its default"
 
 
-def _by_default(details: TableDetails, column: ColumnRow) -> str:
+def by_default(details: TableDetails, column: ColumnRow) -> str:
+    """What the default of a column says about its times; see ``of_default``."""
     defaults = (v.known for v in details.values if v.origin == "default" and v.column_name == column.column_name)
     return of_default(next(defaults, None))
 

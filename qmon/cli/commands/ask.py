@@ -1,0 +1,173 @@
+"""What ``qmon init`` asks at a terminal of a table that it could not tell enough about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from qmon.cli.output import clean
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.cli.session import Opened
+    from qmon.model.layout.layout import TableName
+    from qmon.monitor.catalog.catalog import TableDetails
+    from qmon.monitor.catalog.discovery import Candidate
+
+KINDS: Final = ("ready", "in_progress", "dead", "done", "other")
+_LEAVE: Final = "-"
+
+
+@dataclass(slots=True)
+class Answers:
+    """What was said of a table. ``states``: by kind the values of the column ``state``, texts or whole numbers."""
+
+    name: str
+    table: str
+    id: str = ""
+    state: str = ""
+    states: dict[str, list[str | int]] = field(default_factory=dict)
+    due_at: str = ""
+    started_at: str = ""
+    queue: str = ""
+    times: str = ""
+
+    def toml(self) -> dict[str, object]:
+        """As ``qmon.toml`` has it: states as conditions where one value each does not say it."""
+        out: dict[str, object] = {"name": self.name, "table": self.table, "id": self.id}
+        plain = "other" not in self.states and all(len(values) == 1 for values in self.states.values())
+        out |= {"queue": self.queue} if self.queue else {}
+        if self.state and plain:
+            out["state"] = {"column": self.state} | {kind: values[0] for kind, values in self.states.items()}
+            out |= {"due_at": self.due_at} if self.due_at else {}
+            out |= {"started_at": self.started_at} if self.started_at else {}
+        elif self.state:
+            out["state"] = list(self._states())
+        elif self.due_at:
+            out |= {"due_at": self.due_at, "design": "pending"}
+        return out | ({"times": self.times} if self.times else {})
+
+    def _states(self) -> list[dict[str, object]]:
+        out: list[dict[str, object]] = []
+        for kind, values in self.states.items():
+            if kind == "other":
+                out += [{"name": str(value), "when": {self.state: value}} for value in values]
+                continue
+            of_state: dict[str, object] = {self.state: values[0] if len(values) == 1 else values}
+            if kind != "ready" or not self.due_at:
+                since = {"since": self.started_at} if kind == "in_progress" and self.started_at else {}
+                out.append({"name": kind, "when": of_state, **since})
+                continue
+            due = [{self.due_at: {"null": True}}, {self.due_at: {"past": True}}]
+            out.append({"name": "ready", "when": of_state | {"any": due}, "since": self.due_at})
+            later = of_state | {self.due_at: {"future": True}}
+            out.append({"name": "scheduled", "when": later, "since": self.due_at})
+        return out
+
+
+def asked(at: Opened, findings: Sequence[Candidate]) -> dict[TableName, Answers | None]:
+    """What was said of each table that may be a queue, or whose states could not be told; ``None``: it is no queue."""
+    from qmon.monitor.catalog.catalog import Catalog
+    from qmon.monitor.catalog.discovery import likely
+    from qmon.monitor.catalog.state_values import known_values
+
+    catalog = Catalog(at.connection, at.engine)
+    unsure = {
+        finding.layout.table: finding
+        for finding in findings
+        if finding.locked is None
+        and finding.layout.ring is None
+        and not (likely(finding) and (finding.layout.state or finding.layout.data_table))
+    }
+    known = catalog.details([row for row in catalog.tables() if row.name in unsure])
+    by_name = {details.table.name: details for details in known.values()}
+
+    def values(table: TableName, column: str) -> Sequence[str]:
+        return known_values(by_name[table], column, catalog).values
+
+    return {
+        name: ask(finding, by_name[name], partial(values, name)) for name, finding in unsure.items() if name in by_name
+    }
+
+
+def ask(finding: Candidate, details: TableDetails, values: Callable[[str], Sequence[str]]) -> Answers | None:
+    """Ask about one table; ``None``: it is no queue. ``values``: those that a column takes, as far as is known."""
+    from qmon.model.layout.io import table_to_text
+    from qmon.model.layout.zones import COUNTED, NUMBER_TYPES, TIME_TYPES
+    from qmon.monitor.catalog.column_names import WHOLE
+
+    layout = finding.layout
+    typer.echo(f"\n{clean(str(layout.table))}: {clean(finding.summary)}", err=True)
+    if not typer.confirm("Is it a queue, with a row for each message?", default=finding.score >= 0.5, err=True):
+        return None
+    kinds = {column.column_name: column.type_name for column in details.columns}
+    times = [name for name, kind in kinds.items() if kind in TIME_TYPES | NUMBER_TYPES]
+    said = Answers(layout.queue, table_to_text(layout.table))
+    said.id = _column("Which column is the id of a message?", list(kinds), layout.id, needed=True)
+    said.queue = _column("Which column tells several queues apart?", list(kinds), None)
+    state = layout.state.column if layout.state is not None else None
+    said.state = _column("Which column says the state of a message?", list(kinds), state)
+    if said.state:
+        number = kinds[said.state] in WHOLE
+        said.states = _values(said.state, values(said.state), number=number)
+    said.due_at = _column("Before which time is a message not to be taken?", times, layout.due_at)
+    if said.state:
+        said.started_at = _column("Since when has a message been in progress?", times, layout.started_at)
+    of_times = {kinds[name] for name in (said.due_at, said.started_at) if name}
+    if of_times & NUMBER_TYPES:
+        said.times = _choice("What are the numbers of these times?", list(COUNTED))
+    elif any(_unknown(details, name) for name in (said.due_at, said.started_at)):
+        question = "What are these times: utc, local (the server's), or such as Europe/Berlin?"
+        said.times = typer.prompt(question, err=True)
+    return said
+
+
+def _unknown(details: TableDetails, name: str) -> bool:
+    """Whether there is such a column, and nothing says what its times mean."""
+    from qmon.model.layout.zones import ZONELESS_TYPES
+    from qmon.monitor.catalog.zones import by_default
+
+    column = details.column(name)
+    return column is not None and column.type_name in ZONELESS_TYPES and by_default(details, column) == "unknown"
+
+
+def _values(column: str, known: Sequence[str], *, number: bool) -> dict[str, list[str | int]]:
+    from qmon.monitor.catalog.column_names import state_of
+
+    out: dict[str, list[str | int]] = {kind: [] for kind in KINDS}
+    if not known:
+        typed = typer.prompt(f"Which values does {clean(column)} take, with commas between them?", err=True)
+        known = [value.strip() for value in str(typed).split(",") if value.strip()]
+    for value in known:
+        kind = _choice(f"{clean(column)} = {clean(value)} means", [*KINDS, _LEAVE], state_of(value) or "other")
+        if kind != _LEAVE:
+            out[kind].append(_number(value) if number else value)
+    if not out["ready"]:
+        raise BadInput(f"no value of {column} was said to be ready: nothing was written")
+    return {kind: values for kind, values in out.items() if values}
+
+
+def _number(value: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise BadInput(f"{value!r} is no whole number, and the column holds only these: nothing was written") from None
+
+
+def _column(question: str, columns: Sequence[str], guess: str | None, *, needed: bool = False) -> str:
+    """The name of a column; empty for none, which is typed as ``-``."""
+    if not columns:
+        return ""
+    answer = _choice(question, [*columns, *(() if needed else (_LEAVE,))], guess or (None if needed else _LEAVE))
+    return "" if answer == _LEAVE and not needed else answer
+
+
+def _choice(question: str, words: Sequence[str], default: str | None = None) -> str:
+    text = f"{question} ({', '.join(map(clean, words))})"
+    while (answer := str(typer.prompt(text, default=default, err=True)).strip()) not in words:
+        typer.echo(f"{clean(answer)!r} is none of these", err=True)
+    return answer

@@ -1,0 +1,49 @@
+"""qmon on a pseudo-terminal."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+from pathlib import Path
+
+from tests.cli.calling import ROOT, program, surroundings
+from tests.facts import wait_until
+
+
+class Terminal:
+    """qmon on a pseudo-terminal, as a person has it."""
+
+    def __init__(self, *arguments: str, home: Path) -> None:
+        import pty
+
+        self.leader, follower = pty.openpty()
+        environment = surroundings(XDG_CONFIG_HOME=str(home), XDG_STATE_HOME=str(home), TERM="xterm")
+        self.process = subprocess.Popen(
+            program(*arguments), cwd=ROOT, env=environment, stdin=follower, stdout=follower, stderr=follower
+        )
+        os.close(follower)
+        self.seen = ""
+
+    def read(self) -> str:
+        """Everything that was printed so far."""
+        while select.select([self.leader], [], [], 0)[0]:
+            try:
+                self.seen += os.read(self.leader, 65_536).decode(errors="replace")
+            except OSError:
+                break
+        return self.seen
+
+    def expect(self, text: str) -> None:
+        """Wait until it prints this."""
+        wait_until(lambda: text in self.read(), what=f"{text!r} in {self.seen!r}")
+
+    def type(self, text: str) -> None:
+        """Type a line."""
+        os.write(self.leader, f"{text}\n".encode())
+
+    def end(self) -> int:
+        """Its exit code."""
+        wait_until(lambda: self.read() is not None and self.process.poll() is not None, what="the end")
+        os.close(self.leader)
+        return self.process.returncode

@@ -1,0 +1,73 @@
+"""``qmon init`` at a terminal asks what it could not tell, and what it writes is watched as it was said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from qmon.config.file import read_config
+from tests.cli.calling import call
+from tests.cli.pseudo_terminal import Terminal
+from tests.contract.watching import watching
+from tests.facts import query
+
+UNKNOWN = """
+CREATE TABLE work_queue (
+    id bigserial PRIMARY KEY, kind text, ausgabe text,
+    schritt text CHECK (schritt IN ('neu', 'nochmal', 'laeuft', 'halt')),
+    faellig bigint, payload text
+);
+INSERT INTO work_queue (ausgabe, schritt, faellig)
+SELECT ausgabe, schritt, extract(epoch FROM now()) + due
+FROM (VALUES ('a', 'neu', -60), ('a', 'nochmal', -5), ('a', 'neu', 3600), ('b', 'laeuft', -60), ('b', 'halt', 0))
+    AS rows (ausgabe, schritt, due);
+"""
+ANSWERS = (
+    ("Is it a queue", "y"), ("id of a message", "id"), ("tells several queues apart", "ausgabe"),
+    ("state of a message", "schritt"), ("= halt means", "other"), ("= laeuft means", "in_progress"),
+    ("= neu means", "ready"), ("= nochmal means", "ready"), ("not to be taken", "faellig"),
+    ("Since when", "-"), ("numbers of these times", "unix"),
+)  # fmt: skip
+
+
+def test_what_was_answered_is_written_and_watched(database: str, tmp_path: Path, own_home: Path) -> None:
+    query(database, UNKNOWN)
+    place = tmp_path / "shop.toml"
+    terminal = Terminal("init", database, "--output", str(place), home=own_home.parents[1])
+    for question, answer in ANSWERS:
+        terminal.expect(question)
+        terminal.type(answer)
+    assert terminal.end() == 0, terminal.seen
+    (target,) = read_config(place).targets.values()
+    with watching(database, target.queues) as watched:
+        view = watched.view(lambda view: len(view.queues) == 2 and not view.failures, polls=2)
+    told = {q.name: (q.ready.value, q.scheduled.value, q.in_progress.value) for q in view.queues}
+    assert told == {"work_queue/a": (2, 1, 0), "work_queue/b": (0, 0, 1)}
+
+
+def test_what_is_no_queue_is_not_written_and_a_wrong_word_is_asked_again(
+    database: str, tmp_path: Path, own_home: Path
+) -> None:
+    query(database, UNKNOWN)
+    place = tmp_path / "shop.toml"
+    terminal = Terminal("init", database, "--output", str(place), home=own_home.parents[1])
+    terminal.expect("Is it a queue")
+    terminal.type("n")
+    assert terminal.end() == 0, terminal.seen
+    assert "work_queue" not in place.read_text()
+    again = Terminal("init", database, "--output", str(place), "--force", home=own_home.parents[1])
+    again.expect("Is it a queue")
+    again.type("y")
+    again.expect("id of a message")
+    again.type("nothing")
+    again.expect("'nothing' is none of these")
+    again.process.terminate()
+    again.end()
+    assert "work_queue" not in place.read_text()
+
+
+def test_without_a_terminal_it_asks_nothing(database: str, tmp_path: Path) -> None:
+    query(database, UNKNOWN)
+    done = call("init", database, "--output", str(tmp_path / "shop.toml"))
+    assert done.exit_code == 0, done.output
+    assert "Is it a queue" not in done.output
+    assert 'design = "fifo"' in (tmp_path / "shop.toml").read_text()
