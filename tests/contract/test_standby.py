@@ -60,6 +60,7 @@ def test_rates_come_from_rows_and_what_is_the_primarys_is_unknown(pair: Pair) ->
             pair.write("UPDATE jobs SET status = 'done' WHERE id IN (SELECT min(id) FROM jobs WHERE status = 'ready')")
             watched.view()
         view = watched.view(lambda v: v.queues[0].ready.value == 55 and v.queues[0].use is not None)
+        used = [each.queues[0].use is not None for each in watched.views]
     jobs, line = view.queue("jobs"), view.queue("line")
     assert jobs is not None
     assert line is not None
@@ -74,6 +75,7 @@ def test_rates_come_from_rows_and_what_is_the_primarys_is_unknown(pair: Pair) ->
     assert jobs.bytes.value
     assert jobs.use is not None
     assert jobs.use.dead is None
+    assert all(used[used.index(True) :]), "it does not come and go with the polls that read it"
     assert jobs.verdict.code == "healthy"
     assert (line.in_progress.value, line.in_progress.reason) == (None, SESSIONS)
     assert line.verdict.code == "cannot tell"

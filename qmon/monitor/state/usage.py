@@ -90,7 +90,8 @@ class UseTrack:
         if not moved:
             return self._shown
         if flow is None:
-            self._prev_at, self._shown = None, None
+            self._prev_at = None
+            self._shown = self._shown if q.elsewhere else None  # on a standby there never is a flow
             self._ticks.clear()
             self._analyzes.clear()
         else:
