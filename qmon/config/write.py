@@ -19,8 +19,8 @@ def named_library_to_toml(target: str, library: str) -> str:
     return f"[[target.{_key(target)}.queue]]\nlibrary = {_value(library)}\n"
 
 
-def asked_to_toml(target: str, queue: Mapping[str, object]) -> str:
-    """The lines of a queue that a person has described; a list of states has a line for each."""
+def described_to_toml(target: str, queue: Mapping[str, object]) -> str:
+    """The lines of a queue in the language of the file; a list of states has a line for each."""
     return _lines(target, queue)
 
 

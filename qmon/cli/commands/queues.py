@@ -216,7 +216,7 @@ def propose(
 
     The password, where one was typed, is left out.
     """
-    from qmon.config.write import asked_to_toml, named_library_to_toml, target_to_toml
+    from qmon.config.write import described_to_toml, named_library_to_toml, target_to_toml
     from qmon.model.groups.configured import queue_from_dict
     from qmon.monitor.catalog.discovery import likely
 
@@ -232,11 +232,11 @@ def propose(
         for g in resolved.groups if not g.group.library
     ]  # fmt: skip
     guessed = [finding for finding in findings if likely(finding) and finding.layout.table not in answers]
-    blocks += [_block(name, finding.layout, [finding.summary, *finding.how]) for finding in guessed]
+    blocks += [_found_block(name, finding, [finding.summary, *finding.how]) for finding in guessed]
     said = [answer.toml() for answer in answers.values() if answer is not None]
     for raw in said:
         queue_from_dict(raw, where=str(raw["table"]), libraries=())
-        blocks.append(asked_to_toml(name, raw))
+        blocks.append(described_to_toml(name, raw))
     for finding in findings:
         if not likely(finding) and finding.layout.table not in answers:
             blocks.append(_maybe(name, finding))
@@ -315,9 +315,17 @@ def _block(target: str, layout: Layout, why: Sequence[str]) -> str:
     return "".join(map(_comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
 
 
+def _found_block(target: str, finding: Candidate, why: Sequence[str]) -> str:
+    from qmon.config.write import described_to_toml
+
+    if finding.written is None:
+        return _block(target, finding.layout, why)
+    return "".join(map(_comment, why)) + described_to_toml(target, finding.written)
+
+
 def _maybe(target: str, finding: Candidate) -> str:
     """A finding that somebody must decide on, as comments."""
-    lines = _block(target, finding.layout, ()).splitlines()
+    lines = _found_block(target, finding, ()).splitlines()
     question = f"Perhaps a queue: {finding.summary}."
     if finding.missing:
         question += f" To be said first: {finding.missing}."

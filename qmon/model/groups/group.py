@@ -137,7 +137,7 @@ class Group:
     def layout(self, value: str | None) -> Layout:
         """One of its queues; ``None``: all that it holds."""
         kinds = tuple(dict.fromkeys(state.kind for state in self.states))
-        own = self.source is LayoutSource.CONFIGURATION
+        own = not self.library or self.source is LayoutSource.CONFIGURATION
         part = GroupPart(
             self.name, value, self.library, kinds, self.overdue is not None, self.gone is not None, own
         )  # fmt: skip

@@ -9,7 +9,8 @@ from typing import Final, Literal
 from qmon.model.layout.zones import TIME_TYPES
 
 Role = Literal[
-    "id", "state", "flag", "started_at", "enqueued_at", "due_at", "lease", "heartbeat", "session", "owner_name",
+    "id", "state", "flag", "started_at", "finished_at", "failed_at", "enqueued_at", "due_at",
+    "lease", "heartbeat", "session", "owner_name",
     "attempts", "priority", "payload", "slot", "message_id", "reference_count", "turn",
 ]  # fmt: skip
 
@@ -34,6 +35,9 @@ _NAMES: Final[dict[Role, str]] = {
     "started_at": "startedat starttime startedtime started lockedat lockedon locktime lockedtime pickedat pickedupat"
     " dequeuedat claimedat attemptedat processingstarted processingstartedat processingsince processstart"
     " inprogresssince reservedat takenat acquiredat runningsince fetchedat leasedat pickedup poppedat",
+    "finished_at": "finishedat completedat processedat doneat endedat succeededat handledat consumedat sentat"
+    " deliveredat publishedat dispatchedat finishedon completedon processedon senton publishedon",
+    "failed_at": "failedat deadat discardedat rejectedat deadletteredat failedon",
     "enqueued_at": "enqueuedat queuedatetime enqueuetime enqueued queuedat queuetime createdat createdon created"
     " createtime createddate createddatetime createdatetime datecreated insertedat insertedon inserted addedat addedon"
     " submittedat receivedat occurredat occurredon pushedat time timestamp ts",
@@ -61,6 +65,8 @@ _TYPES: Final[dict[Role, frozenset[str]]] = {
     "state": WHOLE | TEXTS | TRUTHS,
     "flag": WHOLE | TRUTHS,
     "started_at": TIME_TYPES,
+    "finished_at": TIME_TYPES,
+    "failed_at": TIME_TYPES,
     "enqueued_at": TIME_TYPES,
     "due_at": TIME_TYPES,
     "lease": TIME_TYPES,

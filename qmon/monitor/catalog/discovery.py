@@ -5,11 +5,13 @@ Guesses, marked as such; the user confirms them by writing them into the configu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from qmon.errors import BadInput, LockTimeout, QueryFailed
+from qmon.model.groups.group import Group
+from qmon.model.groups.io import group_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, Ring, TableName
 from qmon.model.layout.zones import LOCAL, TIME_TYPES
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRow, TableDetails, TableRow
@@ -18,6 +20,7 @@ from qmon.monitor.catalog.complete_layout import complete, loose_sequence
 from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.catalog.shape import ENOUGH_ROWS, may_be_queue, measure, pairs_of
 from qmon.monitor.catalog.state_values import Known, known_values, state_column
+from qmon.monitor.catalog.states_by_times import states_by_times
 from qmon.monitor.catalog.zones import with_zones
 
 LIKELY: Final = 0.6
@@ -30,7 +33,8 @@ class Candidate:
 
     ``score``: from ``LIKELY`` on it is taken for a queue, from ``POSSIBLE`` on proposed as one. ``why``: what speaks
     for it, one phrase each; ``how``: by what each part of the layout was found. ``missing``: what the user must say
-    before it can be watched. ``locked``: the id of the table, where somebody keeps even readers away from
+    before it can be watched. ``written``: the queue as ``qmon.toml`` would have it, where conditions tell the states of
+    its rows. ``locked``: the id of the table, where somebody keeps even readers away from
     it, so that it cannot be told whether it is one.
     """
 
@@ -39,7 +43,16 @@ class Candidate:
     why: tuple[str, ...] = ()
     how: tuple[str, ...] = ()
     missing: str = ""
+    written: Mapping[str, object] | None = None
     locked: int | None = None
+
+    @property
+    def group(self) -> Group | None:
+        """The queue that is ``written``."""
+        if self.written is None:
+            return None
+        table = self.layout.table
+        return group_from_dict(self.written, table, where=str(table), source=LayoutSource.DISCOVERY)
 
     @property
     def summary(self) -> str:
@@ -250,6 +263,11 @@ def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candi
     if state is not None and (deleted := _popped_by_delete(details.activity)) is not None:
         layout = replace(layout, pop="delete")
         how = (*how, f"a pop deletes its row: of {deleted:,} rows deleted hardly one was updated before")
+    if state is None and not layout.key and (told := states_by_times(details, layout)) is not None:
+        written, means = told
+        found = Candidate(layout, round(shape.score, 2), (*shape.why, means), written=written)
+        group = found.group
+        return found if group is None else replace(found, layout=group.layout(None))
     return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones))
 
 

@@ -241,6 +241,9 @@ class _Resolver:
         """A table that looks like a queue."""
         if any(other.table == finding.layout.table for other in self.layouts):
             return
+        if (group := finding.group) is not None:
+            self.group(group, None)
+            return
         with self._problems("discovery", finding.layout):
             self._add(finding.layout, self._details(self._table(finding.layout.table)), (*finding.why, *finding.how))
 

@@ -39,7 +39,6 @@ def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:
 
 
 def _no_library(layout: Layout, part: GroupPart, kind: Kind, side: Side | None) -> str | None:
-    whose = f"{part.library}'s" if part.library else "a group's"
     queue = library_queue(layout)
     verb = _ON_ROWS.get(kind)
     if queue is not None and verb is not None and queue.statement(verb) is not None:
@@ -50,8 +49,10 @@ def _no_library(layout: Layout, part: GroupPart, kind: Kind, side: Side | None) 
         return queue.no_gate()
     if queue is not None and kind in (Kind.PAUSE, Kind.RESUME) and queue.statement("pause") is not None:
         return None
+    if not part.library:
+        return f"it is only watched: nothing says how to {_VERBS[kind]} queues whose states are told by conditions"
     more = ", which a file of yours describes" if part.own else ""
-    return f"qmon does not {_VERBS[kind]} {whose} queues{more}: use its own tools"
+    return f"qmon does not {_VERBS[kind]} {part.library}'s queues{more}: use its own tools"
 
 
 def _no_requeue(layout: Layout) -> str | None:

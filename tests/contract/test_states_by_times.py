@@ -1,0 +1,86 @@
+"""Tables of applications whose rows tell their state by times alone: found by shape, and never counted wrongly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.config.file import parse_config
+from qmon.config.write import described_to_toml
+from qmon.engines.registry import engine_for
+from qmon.monitor.catalog.catalog import Catalog
+from qmon.monitor.catalog.discovery import Candidate, discover, likely
+from tests.contract.tables import qmon_connection
+from tests.contract.watching import target_of, watching
+from tests.facts import query
+
+pytestmark = pytest.mark.server
+
+TAKEN: Final = (
+    "CREATE TABLE job_queue (id bigserial PRIMARY KEY, body jsonb, attempts int, created_at timestamptz NOT NULL"
+    " DEFAULT now(), run_at timestamptz, locked_at timestamptz, locked_until timestamptz, locked_by text,"
+    " finished_at timestamptz, failed_at timestamptz)",
+    "INSERT INTO job_queue (run_at) SELECT now() - interval '1 m' FROM generate_series(1, 7)",
+    "INSERT INTO job_queue (run_at) VALUES (NULL), (NULL)",
+    "INSERT INTO job_queue (run_at) SELECT now() + interval '1 h' FROM generate_series(1, 3)",
+    "INSERT INTO job_queue (locked_at, locked_until, locked_by)"
+    " SELECT now(), now() + interval '1 h', 'host1' FROM generate_series(1, 4)",
+    "INSERT INTO job_queue (locked_at, locked_until) VALUES (now(), now() - interval '1 s')",
+    "INSERT INTO job_queue (locked_at, finished_at) SELECT now(), now() FROM generate_series(1, 11)",
+    "INSERT INTO job_queue (locked_at, failed_at) SELECT now(), now() FROM generate_series(1, 5)",
+    "INSERT INTO job_queue (locked_at, failed_at, finished_at) VALUES (now(), now(), now())",
+)
+OUTBOX: Final = (
+    "CREATE TABLE outbox (id bigserial PRIMARY KEY, payload text, created_at timestamptz NOT NULL DEFAULT now(),"
+    " processed_at timestamptz)",
+    "INSERT INTO outbox (created_at) SELECT now() - interval '30 s' FROM generate_series(1, 6)",
+    "INSERT INTO outbox (processed_at) SELECT now() FROM generate_series(1, 20)",
+)
+
+
+def the_only(database: str, statements: tuple[str, ...]) -> Candidate:
+    for statement in statements:
+        query(database, statement)
+    with qmon_connection(database) as connection:
+        (finding,) = discover(Catalog(connection, engine_for(target_of(database))))
+    return finding
+
+
+def test_messages_that_are_taken_done_or_dead_are_never_ready(database: str) -> None:
+    finding = the_only(database, TAKEN)
+    assert likely(finding)
+    with watching(database, []) as watched:
+        view = watched.view(lambda v: v.queues[0].done.value is not None)
+    (queue,) = view.queues
+    figures = (queue.ready, queue.scheduled, queue.in_progress, queue.stuck, queue.dead, queue.done)
+    assert [figure.value for figure in figures] == [9, 3, 5, 1, 6, 11]
+    assert (queue.verdict.code, queue.push_rate.value) == ("stuck in progress", None)
+    assert queue.messages is None
+
+
+def test_an_outbox_holds_what_is_not_processed_yet(database: str) -> None:
+    the_only(database, OUTBOX)
+    with watching(database, []) as watched:
+        queue = watched.view(lambda v: v.queues[0].done.value is not None).queues[0]
+    assert (queue.ready.value, queue.done.value, queue.in_progress.value) == (6, 20, None)
+    assert queue.oldest.value is not None
+    assert queue.oldest.value >= 30, "of those that are not processed"
+
+
+def test_init_writes_what_is_watched(database: str) -> None:
+    finding = the_only(database, TAKEN)
+    assert finding.written is not None
+    text = '[target.t]\nconnect = "postgresql://h/d"\n' + described_to_toml("t", finding.written)
+    with watching(database, parse_config(text, Path("qmon.toml")).targets["t"].queues) as watched:
+        queue = watched.view(lambda v: v.queues[0].done.value is not None).queues[0]
+    assert (queue.ready.value, queue.in_progress.value, queue.done.value) == (9, 5, 11)
+
+
+@pytest.mark.parametrize(
+    "column", ["locked_until timestamptz", "locked_at timestamptz NOT NULL DEFAULT now()", "sent_at date"]
+)
+def test_a_time_that_cannot_be_null_and_a_lease_alone_tell_no_state(database: str, column: str) -> None:
+    finding = the_only(database, (f"CREATE TABLE job_queue (id bigserial PRIMARY KEY, body text, {column})",))
+    assert finding.written is None
