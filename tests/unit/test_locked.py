@@ -67,6 +67,9 @@ def test_a_transaction_that_holds_every_row_looked_at() -> None:
         "session 61 (idle in transaction, transaction open 2 h 04 m, app-7) holds all 50 messages"
     )
     assert "holds the first 200 messages" in everything_locked(*held(200, 1, 1), in_transaction=False)
+    assert everything_locked(*held(50, session=0, application="pay-7"), in_transaction=False) == (
+        "the prepared transaction pay-7 (since 2 h 04 m) holds all 50 messages"
+    )
     assert everything_locked(*held(49), in_transaction=False) == ""
     assert everything_locked(*held(50, transaction_s=2.0), in_transaction=False) == ""
     assert everything_locked(*held(50, xid="701"), in_transaction=False) == ""

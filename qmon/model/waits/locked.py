@@ -80,16 +80,18 @@ def _heads(start: Key, places: dict[Key, Place]) -> set[Key]:
 def _who(place: Place) -> str:
     s = place.session
     if s.session == 0:
-        name = f"the prepared transaction {s.gid}" if s.gid else "a prepared transaction"
-        return name + (f" (since {duration(s.transaction_s)})" if s.transaction_s is not None else "")
+        return _prepared(s.gid, s.transaction_s)
     return _session(s.session, s.state, s.transaction_s, s.application, s.host)
+
+
+def _prepared(gid: str, open_s: float | None) -> str:
+    name = f"the prepared transaction {gid}" if gid else "a prepared transaction"
+    return name + (f" (since {duration(open_s)})" if open_s is not None else "")
 
 
 def _session(number: int, state: str, open_s: float | None, application: str, host: str = "") -> str:
     if number == 0:
-        return f"the prepared transaction {application}" + (
-            f" (since {duration(open_s)})" if open_s is not None else ""
-        )
+        return _prepared(application, open_s)
     parts = [state, f"transaction open {duration(open_s)}" if open_s is not None else "", application, host]
     more = ", ".join(part for part in parts if part)
     return f"session {number} ({more})" if more else f"session {number}"
