@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from qmon.model.evidence import QueueEvidence, Repeated, RingLoss, Twice
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, OwnerSample, SweepSample, TriedSample
-from qmon.model.samples.polled import HeldSample, ServerSample, WriterSample
+from qmon.model.samples.polled import HeadSample, HeldSample, ServerSample, WriterSample
 from qmon.model.sessions.owners import owners_of
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import RuleInput, judge
@@ -104,6 +106,17 @@ def test_a_message_is_followed_from_its_second_attempt_on() -> None:
     tries = TriesTrack()
     found = [tries.add(MessageDiagnostics(owners=(owner("88", "alive", attempts=n),)), float(n)) for n in (1, 2, 3)]
     assert found == [None, None, Repeated("88", 1, 1.0, 3)]
+
+
+@pytest.mark.parametrize(("back_at", "found"), [(36.0, Repeated("5", 1, 36.0, None)), (36.1, None)])
+def test_a_message_that_is_away_while_it_is_popped_may_come_back(back_at: float, found: Repeated | None) -> None:
+    """Where a server shows no row that is being popped, and a transaction may hold it."""
+    tries, there = TriesTrack(), MessageDiagnostics(tried=TriedSample("5", None, "0"))
+    for at in (0.0, 6.0):
+        assert tries.add(there, at) is None
+    for at in (8.0, 10.0, back_at - 0.01 if found else back_at):
+        assert tries.add(MessageDiagnostics(), at, head=HeadSample("6", 1.0, 9), none_held=False) is None
+    assert tries.add(there, back_at) == found
 
 
 def test_marks_that_change_while_the_head_stays_are_failures() -> None:
