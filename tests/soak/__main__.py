@@ -93,7 +93,7 @@ def main() -> None:
     if chosen.recorders:
         print(recorder_killed(chosen.recorders), flush=True)
     if chosen.designs == list(DESIGNS):
-        _long("tests/contract/test_rates.py", "tests/contract/test_anywhere_cleaning.py")
+        _long("tests/contract/test_rates.py", "tests/contract/test_anywhere_cleaning.py", "tests/demo/test_headless.py")
         _contract()
     if chosen.hangs:
         print(_hangs(chosen.hangs), flush=True)
