@@ -4,6 +4,6 @@
 -- :ids       which, an array as text
 -- > id       one that is done
 UPDATE {table}
-SET reserved_at = NULL, available_at = CAST(extract(epoch FROM now()) AS integer)
+SET reserved_at = NULL, available_at = CAST(floor(extract(epoch FROM now())) AS integer)
 WHERE id = ANY (CAST(:ids AS bigint[])) AND reserved_at IS NOT NULL
 RETURNING CAST(id AS text) AS id
