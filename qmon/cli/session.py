@@ -177,22 +177,9 @@ class Acting:
 
     def queue(self, name: str | None) -> Layout:
         """The layout of a queue; without a name the only one there is. Raises ``BadInput`` where there is none."""
-        from qmon.model.config_reader import nearest
-        from qmon.monitor.catalog.resolve import resolve
+        from qmon.api import layout_of
 
-        resolved = resolve(self.at.connection, self.at.engine, self.at.configured)
-        known = {layout.queue: layout for layout in resolved.layouts}
-        if name is None and len(known) == 1:
-            name = next(iter(known))
-        if name is None:
-            raise BadInput(f"which queue? {nearest('', known).removeprefix('; ') or 'none is known here'}")
-        of_group = next((g.group for g in resolved.groups if f"{name}/".startswith(f"{g.group.name}/")), None)
-        if name not in known and of_group is not None:
-            return of_group.layout(name.removeprefix(of_group.name).removeprefix("/") or None)
-        if name not in known:
-            problem = next((p.reason for p in resolved.problems if p.queue == name), None)
-            raise BadInput(problem or f"there is no queue {name!r} here{nearest(name, known)}")
-        return known[name]
+        return layout_of(self.at.connection, self.at.engine, self.at.configured, name)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,140 @@
+"""qmon for Python programs: open a target, take snapshots, plan and apply. Examples: ``docs/api.md``."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qmon.config.file import Config, read_config
+from qmon.config.secrets import from_keyring, log_in
+from qmon.config.targets import choose
+from qmon.engines.base import Connection, Engine, Target
+from qmon.engines.registry import engine_for
+from qmon.errors import BadInput, Unreachable
+from qmon.model.config_reader import nearest
+from qmon.model.groups.configured import ConfiguredQueue
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import Choice, OperationResult, OwnerState, Plan
+from qmon.model.report import status_object
+from qmon.model.view import View
+from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.one_shot import view_over
+from qmon.monitor.open import open_poller
+from qmon.monitor.poll.poller import POLL
+from qmon.monitor.source import Event, Phase, SourceState
+from qmon.monitor.state.target import TargetHistory
+from qmon.operate.context import Permission
+from qmon.operate.open import open_context
+from qmon.operate.operator import Operator
+from qmon.operate.run.prepared import PreparedAction
+from qmon.redact import redactor
+
+__all__ = [
+    "Choice", "OpenTarget", "OperationResult", "OwnerState", "Plan", "PreparedAction", "View", "apply", "open_target",
+]  # fmt: skip
+
+
+def open_target(text: str, config: Path | None = None) -> OpenTarget:
+    """The target that a name of qmon.toml, a URL, a connection string or a DSN means; nothing stays connected.
+
+    The password comes from the target, the environment or the keyring; nobody is asked. ``config``: another qmon.toml.
+    Raises ``BadInput``, ``Unreachable``, ``PasswordNeeded`` and ``MissingDriver``, all of them ``QmonError``.
+    """
+    settings = read_config(config)
+    found = choose(text, settings)
+    target, connection = log_in(found.target, POLL, (from_keyring,))
+    connection.close()
+    return OpenTarget(target, found.queues, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTarget:
+    """A target whose password is known. Each method makes connections of its own and closes them."""
+
+    target: Target
+    configured: tuple[ConfiguredQueue, ...]
+    config: Config
+
+    def view(self, over_s: float = 2.0) -> View:
+        """The figures and verdicts of every queue, with rates over so many seconds. Raises ``Unreachable``."""
+        return view_over(self.target, self.configured, over_s=over_s)
+
+    def status(self, over_s: float = 2.0) -> dict[str, Any]:
+        """The same as the object that ``qmon status`` prints as JSON."""
+        return status_object(self.view(over_s))
+
+    def snapshots(self, interval_s: float | None = None) -> Iterator[View]:
+        """The figures poll after poll, until the iterator is closed.
+
+        ``interval_s``: seconds between two polls, 0.5 to 60; else that of the configuration. What comes while a view is
+        used is not lost. Raises ``Unreachable`` when the connection is lost.
+        """
+        events: queue.Queue[Event] = queue.Queue()
+        history = TargetHistory(self.config.settings.budget_percent / 100)
+        poller = open_poller(self.target, self.configured, interval_s=interval_s or self.config.settings.interval_s)
+        poller.start(events.put)
+        try:
+            while True:
+                event = events.get()
+                if not isinstance(event, SourceState):
+                    yield history.add(event)
+                elif event.phase is Phase.LOST:
+                    raise Unreachable(event.reason)
+        finally:
+            poller.close()
+
+    def requeue(self, name: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - it is frozen
+        """A plan to make messages in progress ready again. Nothing is changed. Raises ``BadInput``."""
+        return self.operator.requeue(self.layout(name), choice)
+
+    def purge(self, name: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - it is frozen
+        """A plan to move messages to the trash. Nothing is changed. Raises ``BadInput``."""
+        return self.operator.purge(self.layout(name), choice)
+
+    def undo(self, operation: str) -> PreparedAction:
+        """A plan to take back an operation. Nothing is changed. Raises ``BadInput``."""
+        return self.operator.undo(operation)
+
+    @property
+    def operator(self) -> Operator:
+        """All other actions, each as a plan."""
+        settings = self.config.settings
+        return Operator(open_context(self.target, redact=redactor(settings.redact), trash_days=settings.trash_days))
+
+    def layout(self, name: str) -> Layout:
+        """How the queue is kept in tables. Raises ``BadInput`` where there is none of that name."""
+        engine = engine_for(self.target)
+        with contextlib.closing(engine.connect(self.target, POLL)) as connection:
+            return layout_of(connection, engine, self.configured, name)
+
+
+def apply(action: PreparedAction, reason: str) -> OperationResult:
+    """Do what was planned, in small batches, with the reason in the audit; the plan's own consent is taken as given.
+
+    Raises ``BadInput`` with nothing changed where ``action.plan.refused`` says why it cannot be done, and what
+    ``PreparedAction.apply`` raises.
+    """
+    return action.apply(Permission(reason, action.plan.queue), lambda _: None, lambda: False)
+
+
+def layout_of(
+    connection: Connection, engine: Engine, configured: tuple[ConfiguredQueue, ...], name: str | None
+) -> Layout:
+    """The layout of a queue; without a name the only one there is. Raises ``BadInput`` where there is none."""
+    resolved = resolve(connection, engine, configured)
+    known = {layout.queue: layout for layout in resolved.layouts}
+    if name is None and len(known) == 1:
+        name = next(iter(known))
+    if name is None:
+        raise BadInput(f"which queue? {nearest('', known).removeprefix('; ') or 'none is known here'}")
+    of_group = next((g.group for g in resolved.groups if f"{name}/".startswith(f"{g.group.name}/")), None)
+    if name not in known and of_group is not None:
+        return of_group.layout(name.removeprefix(of_group.name).removeprefix("/") or None)
+    if name not in known:
+        problem = next((p.reason for p in resolved.problems if p.queue == name), None)
+        raise BadInput(problem or f"there is no queue {name!r} here{nearest(name, known)}")
+    return known[name]
