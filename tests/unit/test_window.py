@@ -106,3 +106,12 @@ def test_the_age_of_a_head_comes_from_when_its_id_was_issued() -> None:
     assert ids.age(201, 40.0) is None
     ids.see(3, 50.0)
     assert ids.age(3, 50.0) is None
+
+
+def test_a_count_is_carried_on_over_2400_polls() -> None:
+    window = RateWindow()
+    flowing(window, 10_000, start=0.0)
+    window.rebase(10_000.0 - 2390.0, 100.0)
+    assert window.carried() == (100.0 + 2 * 2390.0, 2390.0)
+    window.rebase(1.0, 100.0)
+    assert window.carried() == (100.0 + 2 * 2390.0, 2390.0), "what is older is not remembered"

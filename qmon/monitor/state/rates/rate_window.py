@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ RATE_WINDOW_S: Final = 10.0
 TICKS_S: Final = 180.0
 """Single ticks are remembered for so many seconds."""
 _MOST_NETS: Final = 2400
+_SPARE: Final = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +43,15 @@ class RateWindow:
 
     def __init__(self) -> None:
         self._ticks: deque[Tick] = deque()
-        self._times: deque[float] = deque(maxlen=_MOST_NETS)
-        self._nets: deque[float] = deque(maxlen=_MOST_NETS)
+        self._times = array("d")
+        self._nets = array("d")
         self._base: tuple[float, float] | None = None
 
     def start(self, at: float) -> None:
         """Begin anew with the poll at ``at`` (server clock, seconds)."""
         self._ticks.clear()
-        self._times.clear()
-        self._nets.clear()
-        self._times.append(at)
-        self._nets.append(0.0)
+        self._times = array("d", (at,))
+        self._nets = array("d", (0.0,))
         self._base = None
 
     def add(self, tick: Tick) -> None:
@@ -61,6 +61,8 @@ class RateWindow:
             self._ticks.popleft()
         self._times.append(tick.at)
         self._nets.append(self._nets[-1] + tick.flow.net)
+        if len(self._times) >= _MOST_NETS + _SPARE:
+            del self._times[:_SPARE], self._nets[:_SPARE]
 
     def rates(self, seconds: float = RATE_WINDOW_S) -> Rates | None:
         """Rates over the last ``seconds`` or what there is of them; ``None`` before the second poll."""
