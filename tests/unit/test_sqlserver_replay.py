@@ -88,7 +88,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "partial": polled.PartialSample, "readable": polled.ReadableSample,
     "replica": polled.ReplicaSample,
     "group_last": GroupLastSample, "group_messages": polled.MessageSample, "group_owners": GroupOwnerSample,
-    "group_states": GroupStateSample, "group_workers": GroupWorkersSample,
+    "group_states": GroupStateSample, "group_states_by": GroupStateSample, "group_workers": GroupWorkersSample,
     "group_steps": GroupStepsSample, "group_steps_at": GroupStepsAtSample,
 }  # fmt: skip
 OWN_TABLE: Final = "probe/pauses"

@@ -2,26 +2,112 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Final
+
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import json_object, note, on_terminal, table
+from qmon.cli.output import json_object, note, on_terminal, say, table
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.libraries.library import Library
+    from qmon.model.groups.group import Group
+
+_ACTIONS: Final = {
+    "requeue": "requeue of what is stuck", "retry": "requeue of what is dead", "discard": "purge",
+    "pause": "pause of poppers", "resume": "resume of poppers",
+}  # fmt: skip
 
 
 def add_to(app: typer.Typer) -> None:
     """Add this command."""
-    app.command("libraries", epilog="Example: qmon libraries --json")(libraries)
+    app.command("libraries", epilog="Example: qmon libraries oban")(libraries)
 
 
-def libraries(json: options.Json = False) -> None:
+def libraries(
+    name: Annotated[str | None, typer.Argument(help="Say all that is known of this one.")] = None,
+    json: options.Json = False,
+) -> None:
     """List the queue libraries that qmon recognises by their tables, and with which versions that was tested."""
     from qmon.libraries import catalogue
+    from qmon.model.config_reader import nearest
 
-    known = catalogue.libraries()
+    known = [each for each in catalogue.libraries() if name in (None, each.name)]
+    if not known:
+        raise BadInput(f"no library is called {name!r}{nearest(name or '', {k.name for k in catalogue.libraries()})}")
     if json:
         found = [{"name": k.name, "engine": k.engine, "tested": k.tested, "docs": k.docs} for k in known]
         json_object({"schema": 1, "libraries": found})
-        return
-    table(("LIBRARY", "ENGINE", "TESTED WITH", "DOCUMENTATION"), [(k.name, k.engine, k.tested, k.docs) for k in known])
-    if on_terminal():
-        note(f"a file in {catalogue.own_folder()} adds one, or changes one of these")
+    elif name is not None:
+        say("\n".join(line for library in known for line in page(library)).rstrip())
+    else:
+        table(
+            ("LIBRARY", "ENGINE", "TESTED WITH", "DOCUMENTATION"), [(k.name, k.engine, k.tested, k.docs) for k in known]
+        )
+        if on_terminal():
+            note(f"a file in {catalogue.own_folder()} adds one, or changes one of these")
+
+
+def page(library: Library) -> Iterator[str]:
+    """All that is known of a library, line by line."""
+    from qmon.libraries.library import group_of, prefixed
+    from qmon.model.layout.layout import TableName
+
+    prefix = library.prefixes[0]
+    yield f"{library.name} on {'SQL Server' if library.engine == 'sqlserver' else 'PostgreSQL'}"
+    yield f"  documentation  {library.docs or '–'}"
+    yield f"  tested with    {library.tested or '–'}"
+    if len(library.prefixes) > 1:
+        yield f"  tables begin   {' or '.join(each or 'as they are' for each in library.prefixes)}"
+    for name, columns in library.tables.items():
+        yield f"  known by       {prefixed(name, prefix)}: {', '.join(columns)}"
+    if library.others:
+        yield f"  no queues are  {', '.join(prefixed(each, prefix) for each in library.others)}"
+    for number, raw in enumerate(library.groups, 1):
+        name = prefixed(str(raw["table"]), prefix)
+        yield from _group(group_of(library, number, prefix, TableName("", name), library.name))
+    yield f"  actions        {', '.join(_actions(library)) or 'none: it is only watched'}"
+    yield ""
+
+
+def _group(group: Group) -> Iterator[str]:
+    from qmon.model.groups.words import column_in_words, in_words
+    from qmon.model.text import format_duration
+
+    yield f"  messages       rows of {group.table.name}, called by {group.id}"
+    yield f"  queues         {'one a table' if group.queue is None else f'by {column_in_words(group.queue)}'}"
+    for state in group.states:
+        kind = "" if state.kind in (state.name, "other") else f" ({state.kind.replace('_', ' ')})"
+        since = "" if state.since is None else f"; since {column_in_words(state.since)}"
+        yield f"    {state.name}{kind}: {in_words(state.when)}{since}"
+    late = (
+        in_words(group.overdue) if group.overdue is not None else f"in progress for {format_duration(group.timeout_s)}"
+    )
+    yield f"  stuck          {late}"
+    if group.gone is not None:
+        yield f"  worker is gone {in_words(group.gone)}"
+    if group.owner is not None:
+        yield f"  worker         {column_in_words(group.owner)}"
+    if group.workers is not None:
+        yield f"  workers live   {group.workers.table}: {in_words(group.workers.alive)}"
+    for steps in group.steps:
+        for step, condition in steps.steps:
+            at = "" if steps.at is None else f", by the time {steps.at}"
+            yield f"  {step:<14} a row of {steps.table}{at}{'' if condition is None else f': {in_words(condition)}'}"
+    if group.counters:
+        yield "  rates          the server's counters of the table, where it holds one queue"
+    elif not group.steps:
+        yield "  rates          none: nothing says what was pushed and popped"
+    yield f"  times          {'with a zone, or UTC' if group.zone.count is None else group.zone.words}"
+
+
+def _actions(library: Library) -> Iterator[str]:
+    from qmon.engines.sql import queries
+
+    folder = f"library/{library.name.replace('-', '_')}/"
+    found = {file.name.removeprefix(folder) for file in queries.all_files() if file.engine == library.engine}
+    for verb, words in _ACTIONS.items():
+        if not library.own and any(f"{prefix}{verb}" in found for prefix in ("", *library.prefixes)):
+            yield words

@@ -65,6 +65,13 @@ class GroupNames:
         whole = conditions[0] if len(conditions) == 1 else Every(conditions)
         return Where(whole, self._group, table or self._group.table.name)
 
+    def by(self) -> dict[str, RowColumn | str | None]:
+        """The column that refers to the row with the queue, and its name; nothing where the row has it itself."""
+        queue = self._group.queue
+        if queue is None or queue.lookup is None:
+            return {}
+        return {"by": self.column(ColumnRef(queue.lookup.by)), "by_name": queue.lookup.by}
+
     def rows(self, states: Sequence[State]) -> dict[str, Sequence[str] | RowColumn | Where | None]:
         """Those of what reads rows in one of these states."""
         group = self._group

@@ -221,7 +221,10 @@ class GroupProbes:
 
     def _state(self, state: State) -> ProbeStatement:
         values: dict[str, Value] = {"state": state.name, "limit": MOST_QUEUES}
-        return self._make.of("group_states", state.key, GroupStateSample, values, self._names.rows((state,)))
+        by = self._names.by()
+        names = {**self._names.rows((state,)), **by}
+        made = self._make.of("group_states_by" if by else "group_states", state.key, GroupStateSample, values, names)
+        return replace(made, probe=f"group_states:{state.key}")
 
     def _owners(self) -> list[ProbeStatement]:
         busy = [state for state in self.group.states if state.kind == "in_progress"]

@@ -1,0 +1,41 @@
+-- The same as group_states where the queue is in another table: rows are counted by what refers to it, and it is looked up
+-- once for each.
+-- {table}     the group's table
+-- {by}        column of the row that refers to it
+-- {by_name}   that column's name
+-- {queue}     column of the row that it refers to: the queue
+-- {since?}    column: the time that the age is counted from
+-- {rows!where}     condition: the row is in this state
+-- {late!where}    condition: it has been so for too long
+-- :state      what the state is called
+-- :limit      so many queues at most, those with most messages
+-- > state     the same
+-- > queue     the queue, NULL where the table holds one
+-- > counted   messages
+-- > oldest_s  age of the oldest in seconds
+-- > late      how many have been so for too long
+SELECT
+    CAST(:state AS text) AS state,
+    r.queue,
+    CAST(sum(r.counted) AS bigint) AS counted,
+    CAST(extract(epoch FROM clock_timestamp() - min(r.since)) AS float8) AS oldest_s,
+    CAST(sum(r.late) AS bigint) AS late
+FROM (
+    SELECT {queue!text} AS queue, q.qmon_counted AS counted, q.qmon_since AS since, q.qmon_late AS late
+    FROM (
+        SELECT
+            g.qmon_by AS {by_name},
+            count(*) AS qmon_counted,
+            min(g.qmon_since) AS qmon_since,
+            count(*) FILTER (WHERE g.qmon_late) AS qmon_late
+        FROM (
+            SELECT {by} AS qmon_by, {since?!utc} AS qmon_since, ({late!where}) AS qmon_late
+            FROM {table} AS q
+            WHERE {rows!where}
+        ) AS g
+        GROUP BY g.qmon_by
+    ) AS q
+) AS r
+GROUP BY r.queue
+ORDER BY counted DESC, r.queue
+LIMIT CAST(:limit AS int)

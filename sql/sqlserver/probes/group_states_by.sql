@@ -1,0 +1,47 @@
+-- The same as group_states where the queue is in another table: rows are counted by what refers to it, and it is looked up
+-- once for each.
+-- {table}     the group's table
+-- {by}        column of the row that refers to it
+-- {by_name}   that column's name
+-- {queue}     column of the row that it refers to: the queue
+-- {since?}    column: the time that the age is counted from
+-- {rows!where}     condition: the row is in this state
+-- {late!where}    condition: it has been so for too long
+-- :state      what the state is called
+-- :limit      so many queues at most, those with most messages
+-- > state     the same
+-- > queue     the queue, NULL where the table holds one
+-- > counted   messages
+-- > oldest_s  age of the oldest in seconds
+-- > late      how many have been so for too long
+SELECT TOP (CAST(:limit AS int))
+    CAST(:state AS nvarchar(100)) AS state,
+    r.qmon_queue AS queue,
+    SUM(r.qmon_counted) AS counted,
+    CAST(
+        DATEDIFF(DAY, MIN(r.qmon_at), SYSUTCDATETIME()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, MIN(r.qmon_at), SYSUTCDATETIME()), MIN(r.qmon_at)), SYSUTCDATETIME()) / 1000.0
+    AS float) AS oldest_s,
+    SUM(r.qmon_late) AS late
+FROM (
+    SELECT {queue!text} AS qmon_queue, q.qmon_counted, q.qmon_at, q.qmon_late
+    FROM (
+        SELECT
+            g.qmon_by AS {by_name},
+            COUNT_BIG(*) AS qmon_counted,
+            MIN(g.qmon_at) AS qmon_at,
+            COUNT_BIG(CASE WHEN g.qmon_late = 1 THEN 1 END) AS qmon_late
+        FROM (
+            SELECT
+                {by} AS qmon_by,
+                {since?!utc} AS qmon_at,
+                CASE WHEN {late!where} THEN 1 ELSE 0 END AS qmon_late
+            FROM {table} AS q
+            WHERE {rows!where}
+        ) AS g
+        GROUP BY g.qmon_by
+    ) AS q
+) AS r
+GROUP BY r.qmon_queue
+ORDER BY SUM(r.qmon_counted) DESC, r.qmon_queue
+OPTION (MAXDOP 1)
