@@ -236,6 +236,13 @@ class Engine(Protocol):
         """The same, as the statement began, so that an index serves it; less so many seconds, an expression or none."""
         ...
 
+    def advisory_lock(self, key: str) -> str:
+        """True where a session of this database holds an advisory lock whose key is this whole number.
+
+        Raises ``BadInput`` where the engine has no such locks.
+        """
+        ...
+
     def text_type(self, kind: str) -> str:
         """The type of text, without its length, that a column of type ``kind`` is compared with and stays as it is."""
         ...

@@ -10,7 +10,7 @@ import pytest
 
 from qmon.model.view import QueueView
 from tests.contract.watching import watching
-from tests.facts import query
+from tests.facts import connected, query
 
 pytestmark = pytest.mark.server
 
@@ -228,3 +228,38 @@ def test_each_state_of_each_queue_is_told(made: Made, database: str) -> None:
         assert queue is not None
         said = [verdict.proof for verdict in queue.verdicts if verdict.code == "stuck in progress"]
         assert [proof in each for each in said] == [True], said
+
+
+QUE: Final = """
+CREATE TABLE que_jobs (
+    id bigserial PRIMARY KEY, priority smallint NOT NULL DEFAULT 100, run_at timestamptz NOT NULL DEFAULT now(),
+    job_class text NOT NULL DEFAULT 'Send', error_count integer NOT NULL DEFAULT 0, last_error_message text,
+    queue text NOT NULL DEFAULT 'default', finished_at timestamptz, expired_at timestamptz,
+    args jsonb NOT NULL DEFAULT '[]', data jsonb NOT NULL DEFAULT '{}'
+);
+CREATE INDEX que_poll_idx ON que_jobs (queue, priority, run_at, id) WHERE finished_at IS NULL AND expired_at IS NULL;
+CREATE UNLOGGED TABLE que_lockers (
+    pid integer PRIMARY KEY, worker_count integer, queues text[] NOT NULL, listening boolean NOT NULL
+);
+INSERT INTO que_jobs (id, queue, run_at, finished_at, expired_at) VALUES
+    (1, 'mails', now() - interval '5 m', NULL, NULL), (2, 'mails', now(), NULL, NULL),
+    (3, 'mails', now() + interval '1 d', NULL, NULL), (4, 'default', now(), NULL, NULL),
+    (5, 'default', now(), now(), NULL), (6, 'default', now(), NULL, now()),
+    (8589934593, 'default', now() - interval '1 m', NULL, NULL);
+"""
+"""The last id has more than 32 bits: as a lock it is in two columns, of which one alone is that of job 1."""
+
+
+def test_a_job_is_in_progress_while_a_session_holds_the_lock_on_its_id(database: str) -> None:
+    query(database, QUE)
+    with connected(database) as worker, watching(database) as watched:
+        for held in (2, 8589934593):
+            worker.execute("SELECT pg_advisory_lock(CAST(? AS bigint))", held)
+        worker.execute("SELECT pg_advisory_lock(0, 4)")  # of two keys: of no job
+        wanted = {"ready": 1, "scheduled": 1, "in_progress": 1, "stuck": 0, "dead": 0, "done": 0}
+        mails = watched.queue("que/mails", lambda queue: figures(queue, wanted) == wanted)
+        assert 300 <= (mails.oldest.value or 0) < 360
+        wanted = {"ready": 1, "scheduled": 0, "in_progress": 1, "stuck": 0, "dead": 1, "done": 1}
+        watched.queue("que/default", lambda queue: figures(queue, wanted) == wanted)
+        worker.close()  # its session ends, and with it the locks
+        watched.queue("que/default", lambda queue: (queue.ready.value, queue.in_progress.value) == (2, 0))

@@ -10,7 +10,9 @@ from qmon.engines.base import Engine
 from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sql.conditions import RowColumn, Where, row_sql
 from qmon.engines.sqlserver.engine import SqlServer
+from qmon.errors import BadInput
 from qmon.model.groups.conditions import (
+    AdvisoryLock,
     ColumnRef,
     Compared,
     Condition,
@@ -76,6 +78,14 @@ def test_values_come_in_the_order_of_their_marks() -> None:
     )
     assert values == ["a", "b", "w", 30.0, 7]
     assert text.index('"state"') < text.index('"kind"') < text.index("make_interval") < text.index('"n"')
+
+
+def test_an_advisory_lock_is_asked_of_postgres_alone() -> None:
+    text, values = sql(Postgres(), AdvisoryLock(ColumnRef(HOSTILE), negated=True))
+    assert text.startswith(f"NOT (q.{Postgres().quote((HOSTILE,))} IN (SELECT ")
+    assert values == []
+    with pytest.raises(BadInput, match="advisory_lock: SQL Server has none"):
+        sql(SqlServer(), AdvisoryLock(ColumnRef("id")))
 
 
 def test_nothing_said_is_true_and_none_of_nothing_is_false() -> None:

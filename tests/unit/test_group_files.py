@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.groups.conditions import ColumnRef, Compared, Every, Exists, IsNull, OneOf, Some, Timed
+from qmon.model.groups.conditions import AdvisoryLock, ColumnRef, Compared, Every, Exists, IsNull, OneOf, Some, Timed
 from qmon.model.groups.group import Group
 from qmon.model.groups.io import group_from_dict
 from qmon.model.layout.layout import TableName
@@ -34,6 +34,7 @@ def when(text: str) -> object:
         ('{ a = { not = "x" } }', OneOf(ColumnRef("a"), ("x",), negated=True)),
         ("{ a = { null = true } }", IsNull(ColumnRef("a"))),
         ("{ a = { null = false } }", IsNull(ColumnRef("a"), negated=True)),
+        ("{ a = { advisory_lock = false } }", AdvisoryLock(ColumnRef("a"), negated=True)),
         ("{ a = { past = true } }", Timed(ColumnRef("a"), "<=")),
         ('{ a = { future = true, plus = "30s" } }', Timed(ColumnRef("a"), ">", 30.0)),
         ('{ a = { past = true, plus = "lease" } }', Timed(ColumnRef("a"), "<=", ColumnRef("lease"))),

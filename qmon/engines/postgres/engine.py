@@ -133,6 +133,13 @@ class Postgres:
         now = now or "statement_timestamp()"
         return now if zone.name == UTC_ZONE.name else self.utc(f"({now})", zone)
 
+    def advisory_lock(self, key: str) -> str:
+        """By ``pg_locks``, read once for the statement. A key of 64 bits is in two columns (its manual: pg_locks)."""
+        mine = "SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()"
+        keys = "(CAST(CAST(classid AS bigint) << 32 AS bigint) | CAST(objid AS bigint))"
+        held = f"locktype = 'advisory' AND objsubid = 1 AND granted AND database = ({mine})"
+        return f"{key} IN (SELECT {keys} FROM pg_catalog.pg_locks WHERE {held})"  # noqa: S608 - quoted
+
     def text_type(self, kind: str) -> str:
         """``text``, whatever the column: values are bound without a type of their own."""
         return "text"

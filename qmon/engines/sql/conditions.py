@@ -8,6 +8,7 @@ from typing import Final
 
 from qmon.engines.base import Engine, Value
 from qmon.model.groups.conditions import (
+    AdvisoryLock,
     ColumnRef,
     Compared,
     Condition,
@@ -117,6 +118,8 @@ class _Writer:
                 left, zone = self.column(column, of), self._group.zone_of(column_of(column, table))
                 less = self.column(plus, of) if isinstance(plus, ColumnRef) else self._bound(plus) if plus else ""
                 return f"{left} {how} {self._engine.now_less(zone, less)}"
+            case AdvisoryLock(column, negated):
+                return f"{'NOT ' if negated else ''}({self._engine.advisory_lock(self.column(column, of))})"
             case Exists():
                 return self._exists(condition, of)
             case Every(conditions):

@@ -123,6 +123,10 @@ class SqlServer:
             return f"(({ms}{less}) {unit})"
         return f"DATEADD(SECOND, -({seconds}), {self.clock(zone)})" if seconds else self.clock(zone)
 
+    def advisory_lock(self, key: str) -> str:
+        """Locks of applications have names here, of which the server shows a part only."""
+        raise BadInput("advisory_lock: SQL Server has none whose key is a number")
+
     def text_type(self, kind: str) -> str:
         """``varchar`` for such a column: compared with ``nvarchar`` it would be converted row by row, and its index be
         read from end to end. Else ``nvarchar``, which loses no character."""

@@ -71,6 +71,14 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
+class AdvisoryLock:
+    """A session of the database holds an advisory lock whose key is the column's number, or none does (``negated``)."""
+
+    column: ColumnRef
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Exists:
     """Another table has such a row: its ``key`` equals the row's own ``by``, and ``when`` is true of it.
 
@@ -99,7 +107,7 @@ class Some:
     of: tuple[Condition, ...]
 
 
-Condition = OneOf | IsNull | Compared | Timed | Exists | Every | Some
+Condition = OneOf | IsNull | Compared | Timed | AdvisoryLock | Exists | Every | Some
 
 ALWAYS: Final = Every(())
 NEVER: Final = Some(())
@@ -148,7 +156,7 @@ def uses(found: Condition | ColumnRef | None, table: str, *, as_time: bool = Fal
             return out
         case Timed(column, plus=plus):
             return uses(column, table, as_time=True) | uses(plus if isinstance(plus, ColumnRef) else None, table)
-        case OneOf(column) | IsNull(column):
+        case OneOf(column) | IsNull(column) | AdvisoryLock(column):
             return uses(column, table)
         case Compared(column, other=other):
             return uses(column, table) | uses(other if isinstance(other, ColumnRef) else None, table)

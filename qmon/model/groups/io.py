@@ -8,6 +8,7 @@ from typing import Final, Literal, cast
 from qmon.errors import BadInput
 from qmon.model.config_reader import Keys
 from qmon.model.groups.conditions import (
+    AdvisoryLock,
     ColumnRef,
     Compared,
     Condition,
@@ -25,7 +26,7 @@ from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, LayoutSource, StateValue
 from qmon.model.layout.zones import COUNTED
 
 _STEPS: Final[tuple[Step, ...]] = ("pushed", "popped", "completed", "failed")
-_TESTS: Final = ("null", "not", "past", "future", "below", "at_least", "plus")
+_TESTS: Final = ("null", "not", "past", "future", "below", "at_least", "plus", "advisory_lock")
 
 
 def group_from_dict(
@@ -202,6 +203,8 @@ def _named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Condition]
         of.append(Timed(column, "<=", _added(tests)))
     if tests.flag("future"):
         of.append(Timed(column, ">", _added(tests)))
+    if "advisory_lock" in tests.raw:
+        of.append(AdvisoryLock(column, negated=not tests.flag("advisory_lock")))
     if "below" in tests.raw:
         of.append(Compared(column, "<", _other(tests, "below")))
     if "at_least" in tests.raw:

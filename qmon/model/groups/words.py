@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qmon.model.groups.conditions import (
+    AdvisoryLock,
     ColumnRef,
     Compared,
     Condition,
@@ -24,6 +25,8 @@ def in_words(condition: Condition) -> str:
             return f"{column_in_words(column)} is {'not ' if negated else ''}{said}"
         case IsNull(column, negated):
             return f"{column_in_words(column)} is {'set' if negated else 'NULL'}"
+        case AdvisoryLock(column, negated):
+            return f"{'no session' if negated else 'a session'} holds an advisory lock on {column_in_words(column)}"
         case Compared(column, how, other):
             right = str(other) if isinstance(other, int) else column_in_words(other)
             return f"{column_in_words(column)} {how} {right}"

@@ -17,12 +17,12 @@
 SELECT TOP (CAST(:limit AS int))
     CAST(:state AS nvarchar(100)) AS state,
     r.qmon_queue AS queue,
-    SUM(r.qmon_counted) AS counted,
+    COALESCE(SUM(r.qmon_counted), 0) AS counted,
     CAST(
         DATEDIFF(DAY, MIN(r.qmon_at), SYSUTCDATETIME()) * 86400.0
         + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, MIN(r.qmon_at), SYSUTCDATETIME()), MIN(r.qmon_at)), SYSUTCDATETIME()) / 1000.0
     AS float) AS oldest_s,
-    SUM(r.qmon_late) AS late
+    COALESCE(SUM(r.qmon_late), 0) AS late
 FROM (
     SELECT {queue!text} AS qmon_queue, q.qmon_counted, q.qmon_at, q.qmon_late
     FROM (
