@@ -34,7 +34,7 @@ def queues() -> list[Layout]:
 
 
 QUEUES = queues()
-READ_ONLY = {"hangfire", "masstransit"}
+READ_ONLY = {"hangfire", "masstransit", "que"}
 """Their messages are read alone."""
 NO_GATE = {"graphile-worker", "masstransit", "symfony-messenger"}
 """Of their queues no gate can be made."""
