@@ -12,7 +12,9 @@ import pytest
 
 from qmon.config.file import read_config
 from qmon.model.groups.configured import name_of
+from qmon.model.groups.group import Group
 from qmon.model.layout.designs import TRAITS
+from qmon.model.layout.layout import Layout
 from qmon.monitor.catalog.resolve import resolve
 from tests.cli.calling import call, run
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
@@ -76,14 +78,18 @@ def test_init_writes_a_configuration_that_resolves_to_what_was_found(
     with qmon_connection(database) as connection:
         found = resolve(connection, ENGINE, target.queues)
     assert not found.problems
-    assert tuple(replace(each, zones=()) for each in found.layouts) == target.queues
+    assert [replace(each, zones=()) for each in found.layouts] == [q for q in target.queues if isinstance(q, Layout)]
+    assert [replace(each.group, zones=()) for each in found.groups] == [
+        q for q in target.queues if isinstance(q, Group)
+    ]
     comments = "\n".join(line for line in place.read_text().splitlines() if line.startswith("#"))
     assert "counts attempts" in comments
     assert "Perhaps a queue" in comments
     again = listed(target.name, "--config", str(place))
     assert {q["name"]: q["source"] for q in again["queues"] if q["confidence"] is None} == {
-        "background_jobs": "configuration", "queuemeta": "configuration", EVIL: "configuration",
+        "background_jobs": "configuration", "queuemeta": "configuration",
     }  # fmt: skip
+    assert [group["queues"] for group in again["libraries"]] == [[EVIL]]
 
 
 def test_init_never_overwrites_unless_told_and_then_keeps_the_old_one(database: str, own_home: Path) -> None:
