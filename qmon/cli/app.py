@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "connect": ("connect", "demo"),
     "status": ("status",),
     "record": ("record",),
+    "serve": ("serve",),
     "replay": ("replay", "export"),
     "check": ("check",),
     "act.act": ("requeue", "purge", "pause", "resume", "repair", "undo", "end-blocker", "gate"),

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
-from qmon.config.secrets import from_keyring, log_in
-from qmon.engines.base import Connection, Target
-from qmon.errors import PasswordNeeded, QmonError
+from qmon.engines.base import Target
 from qmon.model.groups.configured import ConfiguredQueue
-from qmon.monitor.open import open_poller
-from qmon.monitor.poll.poller import POLL, Poller
+from qmon.monitor.headless import HeadlessPoller
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.open import open_context
 from qmon.recording.write.operations import OperationsWatch
 from qmon.recording.write.recorder import Recorder, Status
-
-_CONNECT_EVERY_S: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +44,14 @@ class HeadlessRecorder:
         redact: Callable[[str], str] = lambda text: text, payloads: bool = False,
     ) -> None:  # fmt: skip
         self._target = target
-        self._layouts = layouts
-        self._interval_s = interval_s
         self._history = TargetHistory()
         self._phase, self._problem = Phase.CONNECTING, ""
-        self._closing = threading.Event()
-        self._poller: Poller | None = None
         self._operations: OperationsWatch | None = None
         self.recorder = Recorder(
             root, target.name, interval_s=interval_s, redact=redact, payloads=payloads, environment=target.environment
         )  # fmt: skip
-        self._thread = threading.Thread(target=self._begin, name="qmon-record-begin", daemon=True)
-        self._thread.start()
+        self._poller = HeadlessPoller(target, layouts, interval_s=interval_s, sink=self._sink, opened=self._opened)
+        self._poller.start()
 
     @property
     def status(self) -> RecordingStatus:
@@ -71,40 +60,14 @@ class HeadlessRecorder:
 
     def close(self, reason: str) -> RecordingStatus:
         """End: no more polls, the segment sealed. Waits some seconds at most."""
-        self._closing.set()
-        self._thread.join(0.5)
-        if self._poller is not None:
-            self._poller.close()
+        self._poller.close()
         if self._operations is not None:
             self._operations.close()
         self.recorder.close(reason)
         return self.status
 
-    def _begin(self) -> None:
-        """Find the password and the engine, which may need the server, and start to poll."""
-        while not self._closing.is_set():
-            try:
-                target, connection = self._log_in()
-                poller = open_poller(target, self._layouts, interval_s=self._interval_s, first=connection)
-                context = open_context(target)
-            except QmonError as problem:
-                self._sink(SourceState(self._target.name, Phase.LOST, str(problem)))
-                if self._closing.wait(_CONNECT_EVERY_S):
-                    return
-                continue
-            if not self._closing.is_set():
-                self._poller, self._operations = poller, OperationsWatch(context, self.recorder)
-                poller.start(self._sink)
-            return
-
-    def _log_in(self) -> tuple[Target, Connection | None]:
-        """The target with its password, and a connection; none where it cannot be reached now."""
-        try:
-            return log_in(self._target, POLL, (from_keyring,))
-        except PasswordNeeded:
-            raise
-        except QmonError:
-            return self._target, None
+    def _opened(self, target: Target) -> None:
+        self._operations = OperationsWatch(open_context(target), self.recorder)
 
     def _sink(self, event: Event) -> None:
         if isinstance(event, SourceState):

@@ -1,0 +1,60 @@
+"""``qmon serve``: metrics of one or more targets for Prometheus, until it is asked to end."""
+
+from __future__ import annotations
+
+import signal
+from typing import Annotated
+
+import typer
+
+from qmon.cli import options
+from qmon.cli.output import note
+from qmon.cli.signals import ended_by
+from qmon.errors import BadInput
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("serve", epilog="Example: qmon serve orders-prod mails --listen 127.0.0.1:9777")(serve)
+
+
+def serve(
+    targets: Annotated[list[str], typer.Argument(metavar="TARGET...", help="What to poll.", show_default=False)],
+    listen: Annotated[
+        str, typer.Option("--listen", metavar="ADDRESS", help="Where to serve: an address of this machine, and a port.")
+    ] = "127.0.0.1:9777",
+    config: options.ConfigPath = None,
+    every: Annotated[
+        float, typer.Option("--every", parser=options.seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
+    ] = 2.0,
+) -> None:
+    """Serve metrics for Prometheus; however often they are scraped, a target is polled as often as `--every` says.
+
+    Ends on SIGTERM or Ctrl-C. A target that fails does not keep the others from being served.
+    """
+    from qmon.cli.session import chosen
+    from qmon.metrics.readings import TargetReadings
+    from qmon.metrics.server import MetricsServer
+    from qmon.monitor.headless import HeadlessPoller
+    from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
+
+    if not MIN_INTERVAL_S <= every <= MAX_INTERVAL_S:
+        raise BadInput(f"--every is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {every:g}")
+    known = [chosen(text, config) for text in targets]
+    names = [each.target.name for each in known]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise BadInput(f"named twice: {', '.join(sorted(twice))}; each target is served once")
+    readings = [TargetReadings(name) for name in names]
+    server = MetricsServer(listen, readings)
+    pollers = [
+        HeadlessPoller(each.target, each.configured, interval_s=every, sink=reading.take)
+        for each, reading in zip(known, readings, strict=True)
+    ]
+    with ended_by(signal.SIGTERM, signal.SIGINT) as (ending, _):
+        for poller in pollers:
+            poller.start()
+        note(f"qmon: serving {server.url}")
+        ending.wait()
+    for poller in pollers:
+        poller.close()
+    server.close()

@@ -1,0 +1,1 @@
+"""Metrics: what Prometheus gets of each target. One list says which there are."""

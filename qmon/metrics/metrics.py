@@ -1,0 +1,56 @@
+"""The list of metrics: what each is called, its type, unit and labels, and which figure or flow it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+TARGET: Final = ("target",)
+QUEUE: Final = ("target", "queue")
+FIGURE: Final = ("target", "queue", "figure")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric. ``name`` is without ``_total``; ``unit`` is the end of the name, or empty.
+
+    ``source``: for a gauge of a queue the field of ``QueueView``, for a counter that of ``Flow``; else empty.
+    """
+
+    name: str
+    type: Literal["gauge", "counter"]
+    unit: str
+    help: str
+    labels: tuple[str, ...] = QUEUE
+    source: str = ""
+
+
+UP: Final = Metric("qmon_target_up", "gauge", "", "1 while the target is polled, else 0.", TARGET)
+POLL_AGE: Final = Metric("qmon_target_poll_age_seconds", "gauge", "seconds", "Time since the last poll.", TARGET)
+VERDICT: Final = Metric(
+    "qmon_verdict", "gauge", "", "1 for each verdict that holds of a queue.", (*QUEUE, "code", "severity")
+)
+AGE: Final = Metric("qmon_queue_reading_age_seconds", "gauge", "seconds", "How old a figure of a queue is.", FIGURE)
+AT_LEAST: Final = Metric(
+    "qmon_queue_at_least", "gauge", "", "1 where a figure is a lower bound, since not everything was counted.", FIGURE
+)
+GAUGES: Final = (
+    Metric("qmon_queue_ready_messages", "gauge", "messages", "Messages that can be popped.", source="ready"),
+    Metric("qmon_queue_in_progress_messages", "gauge", "messages", "Messages popped, not done.", source="in_progress"),
+    Metric("qmon_queue_stuck_messages", "gauge", "messages", "In progress longer than the timeout.", source="stuck"),
+    Metric("qmon_queue_scheduled_messages", "gauge", "messages", "Messages that are due later.", source="scheduled"),
+    Metric("qmon_queue_dead_messages", "gauge", "messages", "Given up after too many attempts.", source="dead"),
+    Metric("qmon_queue_done_messages", "gauge", "messages", "Finished and still in the table.", source="done"),
+    Metric("qmon_queue_oldest_age_seconds", "gauge", "seconds", "Age of the oldest ready message.", source="oldest"),
+    Metric("qmon_queue_fill_ratio", "gauge", "ratio", "Share of a ring's slots in use, 0 to 1.", source="fill"),
+    Metric("qmon_queue_size_bytes", "gauge", "bytes", "Size of tables and indexes.", source="bytes"),
+    Metric("qmon_queue_pusher_sessions", "gauge", "sessions", "Pushers that are connected.", source="pushers"),
+    Metric("qmon_queue_popper_sessions", "gauge", "sessions", "Poppers that are connected.", source="poppers"),
+)
+COUNTERS: Final = (
+    Metric("qmon_queue_pushed_messages", "counter", "messages", "Pushed while watched.", source="pushed"),
+    Metric("qmon_queue_popped_messages", "counter", "messages", "Popped while watched.", source="popped"),
+    Metric("qmon_queue_completed_messages", "counter", "messages", "Completed while watched.", source="completed"),
+)
+METRICS: Final = (UP, POLL_AGE, VERDICT, *GAUGES, AGE, AT_LEAST, *COUNTERS)
+"""All metrics, in the order in which they are served."""

@@ -1,0 +1,99 @@
+"""What is known of one target now, for scrapes: its last view, and totals of what moved."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from qmon.metrics.metrics import AGE, AT_LEAST, COUNTERS, GAUGES, POLL_AGE, UP, VERDICT, Metric
+from qmon.model.view import QueueView, View
+from qmon.monitor.source import Event, Phase, SourceState
+from qmon.monitor.state.target import TargetHistory
+
+_FRESH_POLLS: Final = 3.0
+_FRESH_S: Final = 10.0
+Reading = tuple[Metric, tuple[str, ...], float]
+"""A metric, its labels' values, and its value."""
+
+
+class TargetReadings:
+    """Takes the events of one source, and answers scrapes from what it knows. Thread-safe.
+
+    Args:
+        target: its name, free of secrets.
+        clock: the monotonic clock of snapshots, seconds.
+    """
+
+    def __init__(self, target: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._target = target
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._history = TargetHistory()
+        self._view: View | None = None
+        self._live = False
+        self._totals: dict[tuple[str, str], float] = {}
+
+    def take(self, event: Event) -> None:
+        """Take in one poll, or a change of phase."""
+        if isinstance(event, SourceState):
+            with self._lock:
+                self._live = event.phase in (Phase.LIVE, Phase.LATE)
+            return
+        self.seen(self._history.add(event))
+
+    def seen(self, view: View) -> None:
+        """Take in the figures of a poll."""
+        with self._lock:
+            self._live, self._view = True, view
+            names = {queue.name for queue in view.queues}
+            self._totals = {key: total for key, total in self._totals.items() if key[0] in names}
+            for queue in view.queues:
+                for metric in COUNTERS if queue.flow is not None else ():
+                    moved = getattr(queue.flow, metric.source)
+                    if moved is not None:
+                        key = (queue.name, metric.source)
+                        self._totals[key] = self._totals.get(key, 0.0) + max(0.0, moved)
+
+    @property
+    def live(self) -> bool:
+        """Whether the target is polled now, and its last poll is fresh."""
+        with self._lock:
+            return self._fresh() is not None
+
+    def _fresh(self) -> View | None:
+        view = self._view
+        if view is None or not self._live:
+            return None
+        return view if self._clock() - view.taken_at <= max(_FRESH_S, _FRESH_POLLS * view.interval_s) else None
+
+    def now(self) -> list[Reading]:
+        """All that is known now. Of a target that is lost only totals, the age of its last poll, and that it is."""
+        with self._lock:
+            view, fresh, totals = self._view, self._fresh(), dict(self._totals)
+        found: list[Reading] = [(UP, (self._target,), float(fresh is not None))]
+        behind_s = 0.0 if view is None else max(0.0, self._clock() - view.taken_at)
+        if view is not None:
+            found.append((POLL_AGE, (self._target,), behind_s))
+        if fresh is not None:
+            for queue in fresh.queues:
+                found.extend(self._of_queue(queue, behind_s + fresh.since_read_s(queue)))
+        of_source = {metric.source: metric for metric in COUNTERS}
+        found.extend((of_source[source], (self._target, name), total) for (name, source), total in totals.items())
+        return found
+
+    def _of_queue(self, queue: QueueView, behind_s: float) -> Iterator[Reading]:
+        labels = (self._target, queue.name)
+        for code, severity in dict.fromkeys((v.code, v.severity) for v in queue.verdicts):
+            yield VERDICT, (*labels, code, severity.name.lower()), 1.0
+        for metric in GAUGES:
+            figure = getattr(queue, metric.source).evidence
+            if figure.value is None:
+                continue
+            if figure.partial and figure.value == 0:  # our role may see no row at all
+                continue
+            yield metric, labels, figure.value
+            yield AGE, (*labels, metric.source), figure.age_s + behind_s
+            if figure.at_least:
+                yield AT_LEAST, (*labels, metric.source), 1.0

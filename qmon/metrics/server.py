@@ -1,0 +1,96 @@
+"""The HTTP server that Prometheus scrapes. A scrape reads memory only, so it costs the databases nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
+from typing import Final
+
+from prometheus_client.core import Metric as Family
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from qmon.errors import BadInput
+from qmon.metrics.metrics import METRICS
+from qmon.metrics.readings import TargetReadings
+
+_CLIENT_S: Final = 10.0
+
+
+class Readings(Collector):
+    """Hands what is known of all targets to ``prometheus_client``."""
+
+    def __init__(self, targets: Sequence[TargetReadings]) -> None:
+        self._targets = tuple(targets)
+
+    def collect(self) -> Iterator[Family]:
+        """All metrics of which something is known."""
+        families = {each.name: Family(each.name, each.help, each.type, each.unit) for each in METRICS}
+        for target in self._targets:
+            for metric, values, value in target.now():
+                name = f"{metric.name}_total" if metric.type == "counter" else metric.name
+                families[metric.name].add_sample(name, dict(zip(metric.labels, values, strict=True)), value)
+        yield from (family for family in families.values() if family.samples)
+
+
+def address(listen: str) -> tuple[str, int]:
+    """Host and port of ``127.0.0.1:9777``. Raises ``BadInput`` where it is none, or not of this machine alone."""
+    host, _, port = listen.rpartition(":")
+    try:
+        loopback, number = host == "localhost" or ip_address(host).is_loopback, int(port)
+    except ValueError:
+        raise BadInput(f"--listen is an address and a port, such as 127.0.0.1:9777, not {listen!r}") from None
+    if not 0 <= number <= 65_535:
+        raise BadInput(f"--listen: a port is 0 to 65535, not {number}")
+    if not loopback or ":" in host:
+        raise BadInput(f"--listen {listen}: only 127.0.0.1 is served, since anybody may read; put a proxy before it")
+    return host, number
+
+
+class MetricsServer:
+    """Serves ``/metrics``, ``/healthz`` and ``/readyz`` until closed. Raises ``BadInput`` where the port is taken."""
+
+    def __init__(self, listen: str, targets: Sequence[TargetReadings]) -> None:
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(Readings(targets))
+
+        class Handler(BaseHTTPRequestHandler):
+            timeout = _CLIENT_S
+
+            def do_GET(self) -> None:
+                path = self.path.partition("?")[0]
+                if path == "/metrics":
+                    encode, content_type = choose_encoder(self.headers.get("Accept", ""))
+                    self._answer(200, encode(registry), content_type)
+                elif path == "/healthz":
+                    self._answer(200, b"ok\n")
+                elif path == "/readyz":
+                    ready = any(target.live for target in targets)
+                    self._answer(*((200, b"ready\n") if ready else (503, b"no target is polled\n")))
+                else:
+                    self._answer(404, b"/metrics, /healthz, /readyz\n")
+
+            def _answer(self, code: int, body: bytes, content_type: str = "text/plain; charset=utf-8") -> None:
+                self.send_response(code)
+                self.send_header("Content-Type", content_type)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Scrapes are not logged."""
+
+        try:
+            self._server = ThreadingHTTPServer(address(listen), Handler)
+        except OSError as problem:
+            raise BadInput(f"--listen {listen}: {problem.strerror or problem}") from problem
+        self.url = f"http://{self._server.server_address[0]!s}:{self._server.server_port}/metrics"
+        self._thread = threading.Thread(target=self._server.serve_forever, name="qmon-metrics", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End; what is being answered is left to itself."""
+        self._server.shutdown()
+        self._server.server_close()

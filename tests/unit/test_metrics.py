@@ -1,0 +1,97 @@
+"""Metrics: what is served of a view, what is absent, and totals that never fall."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from prometheus_client.openmetrics.exposition import generate_latest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from prometheus_client.registry import CollectorRegistry
+
+from qmon import carried
+from qmon.errors import BadInput
+from qmon.metrics.metrics import AGE, AT_LEAST, METRICS, UP
+from qmon.metrics.readings import TargetReadings
+from qmon.metrics.server import Readings, address
+from qmon.model.rates.flow import Flow
+from qmon.monitor.source import Phase, SourceState
+from tests.tui.scripted import TAKEN_AT, Clock, figure, queue, view
+
+NAME = 'a "b"\\c\n[d]'
+Key = tuple[str, ...]
+
+
+def scraped(readings: TargetReadings) -> dict[Key, float]:
+    """What a scraper reads, by name, queue and figure."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Readings([readings]))
+    families = text_string_to_metric_families(generate_latest(registry).decode())
+    return {
+        (sample.name, *(sample.labels[each] for each in ("queue", "figure") if each in sample.labels)): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def test_what_is_unknown_or_old_is_absent_and_a_lower_bound_is_marked() -> None:
+    readings = TargetReadings("orders-prod", Clock())
+    old = replace(figure(4.0), old=True, age_s=90.0)
+    of_a_part = figure(0.0).of_a_part("row level security")
+    one = queue(NAME, ready=figure(7.0, at_least=True), in_progress=figure(None, "not read"), stuck=old)
+    readings.seen(view([replace(one, dead=of_a_part, flow=None)]))
+    found = scraped(readings)
+    assert found["qmon_queue_ready_messages", NAME] == 7.0
+    assert found[AT_LEAST.name, NAME, "ready"] == 1.0
+    assert found[AGE.name, NAME, "ready"] == pytest.approx(0.4)
+    absent = {f"qmon_queue_{name}_messages" for name in ("in_progress", "stuck", "dead")}
+    assert not {key[0] for key in found} & {*absent, "qmon_queue_pushed_messages_total"}
+
+
+def test_totals_never_fall_and_nothing_is_counted_twice() -> None:
+    readings = TargetReadings("orders-prod", Clock())
+    flows = (Flow(10.0, 6.0, None, 4.0), None, Flow(-1.0, 2.0, None, -3.0), Flow(5.0, 0.0, None, 5.0))
+    totals = []
+    for flow in flows:
+        readings.seen(view([replace(queue("q"), flow=flow)]))
+        found = scraped(readings)
+        totals.append((found["qmon_queue_pushed_messages_total", "q"], found["qmon_queue_popped_messages_total", "q"]))
+    assert totals == [(10.0, 6.0), (10.0, 6.0), (10.0, 8.0), (15.0, 8.0)]
+    assert ("qmon_queue_completed_messages_total", "q") not in scraped(readings)
+
+
+def test_of_a_lost_or_silent_target_only_totals_stay() -> None:
+    clock = Clock()
+    readings = TargetReadings("orders-prod", clock)
+    assert scraped(readings) == {(UP.name,): 0.0}
+    readings.seen(view([replace(queue("q"), flow=Flow(3.0, 1.0, 1.0, 2.0))]))
+    assert scraped(readings)[UP.name,] == 1.0
+    assert readings.live
+    readings.take(SourceState("orders-prod", Phase.LOST, "gone"))
+    lost = scraped(readings)
+    assert {key[0].removesuffix("_total") for key in lost} == {
+        UP.name, "qmon_target_poll_age_seconds",
+        *(f"qmon_queue_{moved}_messages" for moved in ("pushed", "popped", "completed")),
+    }  # fmt: skip
+    readings.seen(view([queue("q")]))
+    clock.now = TAKEN_AT + 60.0
+    assert scraped(readings)[UP.name,] == 0.0
+    assert not readings.live
+
+
+def test_names_follow_the_conventions_and_the_manual_has_each() -> None:
+    folder = carried.folder("docs")
+    assert folder is not None
+    page = (folder / "metrics.md").read_text("utf-8")
+    for metric in METRICS:
+        assert not metric.unit or metric.name.endswith(f"_{metric.unit}")
+        name = metric.name + "_total" * (metric.type == "counter")
+        assert f"| `{name}` | {metric.type} | {', '.join(metric.labels)} | {metric.help} |" in page
+    assert page.count("| `qmon_") == len(METRICS) == len({metric.name for metric in METRICS})
+
+
+@pytest.mark.parametrize("listen", ["0.0.0.0:9777", "192.0.2.1:80", "9777", "127.0.0.1", "127.0.0.1:x", "localhost:-1"])
+def test_other_addresses_are_refused(listen: str) -> None:
+    with pytest.raises(BadInput, match="--listen"):
+        address(listen)
+    assert address("127.0.0.1:9777") == ("127.0.0.1", 9777)
