@@ -5,17 +5,40 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from qmon.metrics.metrics import AGE, AT_LEAST, COUNTERS, GAUGES, POLL_AGE, UP, VERDICT, Metric
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Event, Phase, SourceState
+from qmon.monitor.state.queue import RATES_FOLLOW
 from qmon.monitor.state.target import TargetHistory
 
 _FRESH_POLLS: Final = 3.0
 _FRESH_S: Final = 10.0
+_RATE_OF: Final = {"pushed": "push_rate", "popped": "pop_rate", "completed": "complete_rate"}
 Reading = tuple[Metric, tuple[str, ...], float]
 """A metric, its labels' values, and its value."""
+
+
+@dataclass(slots=True)
+class _Total:
+    """What has moved so far. ``shown`` never falls: what later polls take back is made up for first."""
+
+    exact: float = 0.0
+    shown: float = 0.0
+
+    def add(self, moved: float) -> None:
+        self.exact += moved
+        self.shown = max(self.shown, self.exact)
+
+
+def _moved(queue: QueueView, source: str) -> float | None:
+    """What moved since the poll before; 0 in the first poll of a queue whose flow will be known, ``None``: unknown."""
+    if queue.flow is not None:
+        moved: float | None = getattr(queue.flow, source)
+        return moved
+    return 0.0 if getattr(queue, _RATE_OF[source]).reason == RATES_FOLLOW else None
 
 
 class TargetReadings:
@@ -33,7 +56,7 @@ class TargetReadings:
         self._history = TargetHistory()
         self._view: View | None = None
         self._live = False
-        self._totals: dict[tuple[str, str], float] = {}
+        self._totals: dict[tuple[str, str], _Total] = {}
 
     def take(self, event: Event) -> None:
         """Take in one poll, or a change of phase."""
@@ -50,11 +73,10 @@ class TargetReadings:
             names = {queue.name for queue in view.queues}
             self._totals = {key: total for key, total in self._totals.items() if key[0] in names}
             for queue in view.queues:
-                for metric in COUNTERS if queue.flow is not None else ():
-                    moved = getattr(queue.flow, metric.source)
-                    if moved is not None:
+                for metric in COUNTERS:
+                    if (moved := _moved(queue, metric.source)) is not None:
                         key = (queue.name, metric.source)
-                        self._totals[key] = self._totals.get(key, 0.0) + max(0.0, moved)
+                        self._totals.setdefault(key, _Total()).add(moved)
 
     @property
     def live(self) -> bool:
@@ -71,7 +93,8 @@ class TargetReadings:
     def now(self) -> list[Reading]:
         """All that is known now. Of a target that is lost only totals, the age of its last poll, and that it is."""
         with self._lock:
-            view, fresh, totals = self._view, self._fresh(), dict(self._totals)
+            view, fresh = self._view, self._fresh()
+            totals = {key: total.shown for key, total in self._totals.items()}
         found: list[Reading] = [(UP, (self._target,), float(fresh is not None))]
         behind_s = 0.0 if view is None else max(0.0, self._clock() - view.taken_at)
         if view is not None:

@@ -16,6 +16,7 @@ from qmon.metrics.readings import TargetReadings
 from qmon.metrics.server import Readings, address
 from qmon.model.rates.flow import Flow
 from qmon.monitor.source import Phase, SourceState
+from qmon.monitor.state.queue import RATES_FOLLOW
 from tests.tui.scripted import TAKEN_AT, Clock, figure, queue, view
 
 NAME = 'a "b"\\c\n[d]'
@@ -56,8 +57,19 @@ def test_totals_never_fall_and_nothing_is_counted_twice() -> None:
         readings.seen(view([replace(queue("q"), flow=flow)]))
         found = scraped(readings)
         totals.append((found["qmon_queue_pushed_messages_total", "q"], found["qmon_queue_popped_messages_total", "q"]))
-    assert totals == [(10.0, 6.0), (10.0, 6.0), (10.0, 8.0), (15.0, 8.0)]
+    assert totals == [(10.0, 6.0), (10.0, 6.0), (10.0, 8.0), (14.0, 8.0)], "what is taken back is made up for first"
     assert ("qmon_queue_completed_messages_total", "q") not in scraped(readings)
+
+
+def test_a_counter_begins_at_0_before_anything_moves_and_only_where_it_will_be_known() -> None:
+    readings = TargetReadings("orders-prod", Clock())
+    first = replace(
+        queue("q"), flow=None, push_rate=figure(None, RATES_FOLLOW), complete_rate=figure(None, "no column")
+    )
+    readings.seen(view([first]))
+    found = scraped(readings)
+    assert found["qmon_queue_pushed_messages_total", "q"] == 0.0
+    assert ("qmon_queue_completed_messages_total", "q") not in found
 
 
 def test_of_a_lost_or_silent_target_only_totals_stay() -> None:

@@ -38,7 +38,7 @@ from qmon.monitor.state.verdict_log import VerdictLog
 
 _SMOOTH_S: Final = 4.0
 MOST_POINTS: Final = 1200
-_FIRST = "rates follow with the second poll"
+RATES_FOLLOW: Final = "rates follow with the second poll"
 _NOT_YET = "not read yet: many queues are read in turns"
 _UNSEEN = "sessions, or what they run, cannot be seen"
 _OF_A_LIBRARY = "the workers of a library are not told apart by their sessions"
@@ -333,7 +333,7 @@ class QueueTrack:
             return _uncounted(snapshot)
         if self._idle_since is not None:
             return _nothing_counted(snapshot.sampled_at - self._idle_since)
-        return _FIRST if self._prev is None else _FORGOTTEN if self._began_anew else _BROKEN
+        return RATES_FOLLOW if self._prev is None else _FORGOTTEN if self._began_anew else _BROKEN
 
     def _extra(self, q: QueueSamples, figure: str, at: float) -> Figure:
         state, count = q.layout.state, q.count
