@@ -27,7 +27,8 @@ def scraped(readings: TargetReadings) -> dict[Key, float]:
     """What a scraper reads, by name, queue and figure."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Readings([readings]))
-    families = text_string_to_metric_families(generate_latest(registry).decode())
+    text = generate_latest(registry).decode()  # type: ignore[no-untyped-call]
+    families = text_string_to_metric_families(text)  # type: ignore[no-untyped-call]
     return {
         (sample.name, *(sample.labels[each] for each in ("queue", "figure") if each in sample.labels)): sample.value
         for family in families
