@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from qmon.cli.app import app, main
 
-FOLDER: Final = Path(__file__).parents[1] / "share"
+FOLDER: Final = Path(__file__).parents[1] / "docs" / "share"
 COMPLETIONS: Final = {
     "bash": "bash-completion/completions/qmon",
     "zsh": "zsh/site-functions/_qmon",
@@ -26,7 +26,7 @@ _FILES: Final = (
 
 
 def files() -> dict[str, str]:
-    """What is below ``share``, by path."""
+    """What is below ``docs/share``, by path."""
     made = {
         path: get_completion_script(prog_name="qmon", complete_var="_QMON_COMPLETE", shell=shell).strip() + "\n"
         for shell, path in COMPLETIONS.items()
