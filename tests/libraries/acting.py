@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import pytest
 
 from qmon.model.layout.layout import Layout
 from qmon.monitor.catalog.resolve import resolve
@@ -30,6 +32,18 @@ OLD: Final[dict[Callable[[], Library], str]] = {
     Graphile: "UPDATE graphile_worker._private_jobs SET locked_at = now() - interval '1 day' WHERE locked_at < now()",
 }
 """So much time passes since the workers were last heard of, or began their jobs, that these are stuck."""
+
+
+def each_made(libraries: Sequence[Callable[[], Library]]) -> Any:
+    """A fixture: each of these libraries, its tables made in a fresh database; and how it is made."""
+
+    @pytest.fixture(params=libraries)
+    def made(request: pytest.FixtureRequest, database: str) -> tuple[Library, Callable[[], object]]:
+        library: Library = request.param()
+        library.install(database)
+        return library, request.param
+
+    return made
 
 
 def operator(url: str, folder: Path) -> Operator:

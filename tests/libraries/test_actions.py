@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.facts import query, wait_until
+from tests.libraries.acting import agree, times
 from tests.libraries.every import LIBRARIES
 from tests.libraries.firm_queue import firm_queue
-from tests.libraries.library import ATTEMPTS, QUEUES, Event, Library, Worker, fates
+from tests.libraries.library import ATTEMPTS, QUEUES, Library
 from tests.libraries.oban import oban
 
 pytestmark = pytest.mark.soak  # of the libraries alone: what qmon does of it has tests of its own
@@ -23,19 +24,6 @@ def library(request: pytest.FixtureRequest, database: str) -> Library:
     made: Library = request.param()
     made.install(database)
     return made
-
-
-def agree(library: Library, url: str, log: list[Event]) -> None:
-    """While nothing moves, tables hold what the log says, and the library itself finds nothing wrong."""
-    truth = library.truth(url)
-    for queue, counts in fates(log, library.untold).items():
-        assert {state: truth[queue][state] for state in counts} == counts, queue
-    library.check(url)
-
-
-def times(worker: Worker, id: str, kind: str) -> int:
-    """How often a worker's log says something of a job."""
-    return sum(event.id == id and event.event == kind for event in worker.events())
 
 
 def test_what_is_requeued_is_worked_on_once(library: Library, database: str, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from tests.cli.calling import call
 from tests.contract.operating import applied
 from tests.contract.watching import watching
 from tests.facts import query
-from tests.libraries.acting import agree, layout_of, operator, times
+from tests.libraries.acting import agree, each_made, layout_of, operator, times
 from tests.libraries.every import LIBRARIES
 from tests.libraries.graphile import Graphile
 from tests.libraries.library import ATTEMPTS, QUEUES, Library
@@ -30,12 +29,7 @@ MAILS, INVOICES = QUEUES
 WITH_GATE = [library for library in LIBRARIES if library is not Graphile]
 
 
-@pytest.fixture(params=WITH_GATE)
-def made(request: pytest.FixtureRequest, database: str) -> tuple[Library, Callable[[], object]]:
-    """Each library, its tables made in a fresh database; and how it is made."""
-    library: Library = request.param()
-    library.install(database)
-    return library, request.param
+made = each_made(WITH_GATE)
 
 
 def assert_refused(library: Library, url: str, queue: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from qmon.errors import BadInput
 from qmon.model.operations import Choice, OperationState
 from tests.contract.operating import applied
 from tests.facts import query, wait_until
-from tests.libraries.acting import agree, layout_of, operator, own_id, times
+from tests.libraries.acting import agree, each_made, layout_of, operator, own_id, times
 from tests.libraries.every import LIBRARIES
 from tests.libraries.firm_queue import firm_queue
 from tests.libraries.library import ATTEMPTS, QUEUES, Event, Library
@@ -31,12 +30,7 @@ FOR_GOOD = (procrastinate, pgqueuer, firm_queue)
 """Other tables change with their jobs, so that there is no undo."""
 
 
-@pytest.fixture(params=LIBRARIES)
-def made(request: pytest.FixtureRequest, database: str) -> tuple[Library, Callable[[], object]]:
-    """Each library, its tables made in a fresh database; and how it is made."""
-    library: Library = request.param()
-    library.install(database)
-    return library, request.param
+made = each_made(LIBRARIES)
 
 
 def test_what_is_purged_is_not_worked_on_until_it_is_put_back(

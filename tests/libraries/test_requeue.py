@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -22,7 +21,7 @@ from tests.contract.hostile import role
 from tests.contract.hostile_tables import ROLE
 from tests.contract.operating import applied, lines
 from tests.facts import query, wait_until
-from tests.libraries.acting import OLD, agree, layout_of, operator, own_id, times
+from tests.libraries.acting import OLD, agree, each_made, layout_of, operator, own_id, times
 from tests.libraries.every import LIBRARIES
 from tests.libraries.firm_queue import firm_queue
 from tests.libraries.graphile import Graphile
@@ -36,12 +35,7 @@ pytestmark = pytest.mark.server
 MAILS, INVOICES = QUEUES
 
 
-@pytest.fixture(params=LIBRARIES)
-def made(request: pytest.FixtureRequest, database: str) -> tuple[Library, Callable[[], object]]:
-    """Each library, its tables made in a fresh database; and how it is made."""
-    library: Library = request.param()
-    library.install(database)
-    return library, request.param
+made = each_made(LIBRARIES)
 
 
 def test_the_job_of_a_killed_worker_is_requeued_and_worked_on_once(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from tests.contract.hostile import role
 from tests.contract.hostile_tables import ROLE
 from tests.contract.operating import applied
 from tests.facts import query
-from tests.libraries.acting import layout_of, operator
+from tests.libraries.acting import each_made, layout_of, operator
 from tests.libraries.every import LIBRARIES
 from tests.libraries.graphile import Graphile
 from tests.libraries.library import ATTEMPTS, QUEUES, Library
@@ -27,12 +26,7 @@ OPEN = [library for library in LIBRARIES if library is not Graphile]
 """Row level security keeps everybody but their owner from graphile-worker's tables."""
 
 
-@pytest.fixture(params=OPEN)
-def made(request: pytest.FixtureRequest, database: str) -> tuple[Library, Callable[[], object]]:
-    """Each library, its tables made in a fresh database; and how it is made."""
-    library: Library = request.param()
-    library.install(database)
-    return library, request.param
+made = each_made(OPEN)
 
 
 def acted(library: Library, kind: object, url: str, as_role: str, folder: Path) -> None:
