@@ -30,7 +30,7 @@ entry is also true of all that was before."""
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class TimeUnit:
     """How times are counted. ``per_s``: units in a second; ``zero_days``: days from zero to 1970; ``words``: all that
     in words."""
 
@@ -49,7 +49,7 @@ class Zone:
 
     name: str
     changes: Changes = ()
-    count: Count | None = None
+    count: TimeUnit | None = None
 
     @property
     def types(self) -> frozenset[str]:
@@ -65,9 +65,9 @@ class Zone:
 UTC_ZONE: Final = Zone("utc")
 LOCAL: Final = Zone("local")
 UNKNOWN: Final = Zone("unknown")
-UNIX: Final = Zone("unix", count=Count(1, 0, "seconds since 1970"))
-UNIX_MS: Final = Zone("unix_ms", count=Count(1000, 0, "milliseconds since 1970"))
-TICKS: Final = Zone("ticks", count=Count(10_000_000, 719_162, "ticks of .NET, 100 ns since the year 1"))
+UNIX: Final = Zone("unix", count=TimeUnit(1, 0, "seconds since 1970"))
+UNIX_MS: Final = Zone("unix_ms", count=TimeUnit(1000, 0, "milliseconds since 1970"))
+TICKS: Final = Zone("ticks", count=TimeUnit(10_000_000, 719_162, "ticks of .NET, 100 ns since the year 1"))
 COUNTED: Final = {zone.name: zone for zone in (UNIX, UNIX_MS, TICKS)}
 
 

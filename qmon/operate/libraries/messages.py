@@ -13,7 +13,7 @@ from qmon.model.operations import Choice, Kind, Plan, Undo
 from qmon.model.text import counted
 from qmon.operate.actions.undo_tables import lost
 from qmon.operate.context import OperatorContext
-from qmon.operate.libraries.rows import Rows, named
+from qmon.operate.libraries.rows import ChosenMessages, named
 from qmon.operate.libraries.trash import Trash, find_trash
 from qmon.operate.plan import allowed
 from qmon.operate.plan.library_queue import Verb, library_queue
@@ -49,7 +49,7 @@ def _prepare(context: OperatorContext, layout: Layout, choice: Choice, kind: Kin
         return deny(why or f"{layout.queue} is no queue of a library")
     if queue.value is None and queue.group.queue is not None:
         return deny(f"which of its queues? {layout.queue} is a table of several")
-    rows = Rows(queue, choice, verb)
+    rows = ChosenMessages(queue, choice, verb)
     if (why := rows.impossible()) is not None:
         return deny(why)
     with context.sql(f"{kind} plan") as sql:

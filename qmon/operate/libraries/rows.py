@@ -52,7 +52,7 @@ class _Done:
     id: str
 
 
-class Rows:
+class ChosenMessages:
     """The messages that are meant, and what is done to them."""
 
     def __init__(self, queue: LibraryQueue, choice: Choice, verb: Verb) -> None:
