@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -77,6 +77,22 @@ class Opened(Chosen):
             return self.installed(queue)
         except PermissionMissing as problem:
             raise BadInput(f"not allowed to read qmon's registry: {problem}") from problem
+
+
+def chosen_each(texts: Sequence[str], path: Path | None, every_s: float, what: str) -> list[Chosen]:
+    """The targets that the user means, each once, to be polled every so many seconds. Raises as ``chosen`` does.
+
+    ``what``: what is done to each, such as ``recorded``.
+    """
+    from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
+
+    if not MIN_INTERVAL_S <= every_s <= MAX_INTERVAL_S:
+        raise BadInput(f"--every is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {every_s:g}")
+    known = [chosen(text, path) for text in texts]
+    names = [each.target.name for each in known]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise BadInput(f"named twice: {', '.join(sorted(twice))}; each target is {what} once")
+    return known
 
 
 def chosen(text: str, path: Path | None) -> Chosen:

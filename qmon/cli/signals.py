@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -25,12 +25,8 @@ def ended_by(*numbers: int) -> Iterator[tuple[threading.Event, list[str]]]:
         came.append(signal.Signals(number).name)
         stop.set()
 
-    before = {number: signal.signal(number, end) for number in numbers}
-    try:
+    with _handled(end, *numbers):
         yield stop, came
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
@@ -40,9 +36,15 @@ def exit_on_signals() -> Iterator[None]:
     def end(number: int, frame: FrameType | None) -> None:
         raise SystemExit(_EXIT_BY_SIGNAL + number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, HANGUP)}
+    with _handled(end, signal.SIGTERM, HANGUP):
+        yield
+
+
+@contextmanager
+def _handled(handler: Callable[[int, FrameType | None], None], *numbers: int) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)

@@ -14,26 +14,13 @@ def target_to_toml(name: str, connect: str) -> str:
     return f"[target.{_key(name)}]\nconnect = {_value(connect)}\n"
 
 
-def named_library_to_toml(target: str, library: str) -> str:
-    """The lines that show all queues of a library."""
-    return f"[[target.{_key(target)}.queue]]\nlibrary = {_value(library)}\n"
-
-
-def described_to_toml(target: str, queue: Mapping[str, object]) -> str:
-    """The lines of a queue in the language of the file; a list of states has a line for each."""
-    return _lines(target, queue)
-
-
 def queues_to_toml(target: str, layouts: Iterable[Layout]) -> str:
     """The lines of the queues of a target, one table each, in the order given."""
-    return "\n".join(_queue(target, layout) for layout in layouts)
+    return "\n".join(queue_to_toml(target, layout_to_dict(layout)) for layout in layouts)
 
 
-def _queue(target: str, layout: Layout) -> str:
-    return _lines(target, layout_to_dict(layout))
-
-
-def _lines(target: str, queue: Mapping[str, object]) -> str:
+def queue_to_toml(target: str, queue: Mapping[str, object]) -> str:
+    """The lines of a queue, by its keys; a list of states has a line for each."""
     lines = [f"{_key(name)} = {_rows(value) if name == 'state' else _value(value)}" for name, value in queue.items()]
     return "\n".join([f"[[target.{_key(target)}.queue]]", *lines]) + "\n"
 

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from qmon.config.file import parse_config
-from qmon.config.write import described_to_toml
+from qmon.config.write import queue_to_toml
 from qmon.engines.registry import engine_for
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery import Candidate, discover, likely
@@ -72,7 +72,7 @@ def test_an_outbox_holds_what_is_not_processed_yet(database: str) -> None:
 def test_init_writes_what_is_watched(database: str) -> None:
     finding = the_only(database, TAKEN)
     assert finding.written is not None
-    text = '[target.t]\nconnect = "postgresql://h/d"\n' + described_to_toml("t", finding.written)
+    text = '[target.t]\nconnect = "postgresql://h/d"\n' + queue_to_toml("t", finding.written)
     with watching(database, parse_config(text, Path("qmon.toml")).targets["t"].queues) as watched:
         queue = watched.view(lambda v: v.queues[0].done.value is not None).queues[0]
     assert (queue.ready.value, queue.in_progress.value, queue.done.value) == (9, 5, 11)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from qmon.cli.commands.ask import Answers
 from qmon.config.file import parse_config
-from qmon.config.write import described_to_toml
+from qmon.config.write import queue_to_toml
 from qmon.model.groups.configured import ConfiguredQueue
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, StateColumn
@@ -14,7 +14,7 @@ from qmon.model.layout.layout import Layout, StateColumn
 
 def read(answers: Answers) -> ConfiguredQueue:
     """What the lines that are written come to."""
-    text = '[target.shop]\nconnect = "postgresql://h/d"\n' + described_to_toml("shop", answers.toml())
+    text = '[target.shop]\nconnect = "postgresql://h/d"\n' + queue_to_toml("shop", answers.toml())
     (queue,) = parse_config(text, Path("qmon.toml")).targets["shop"].queues
     return queue
 

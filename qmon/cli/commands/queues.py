@@ -93,9 +93,9 @@ def _print(at: Opened, resolved: Resolved, findings: list[Candidate]) -> None:
         for layout in resolved.layouts
     ]
     for found in resolved.groups:
-        why = _of_library(found.group)
+        source, why = _source(found.group)
         each = queues_of(at.connection, at.engine, found)
-        rows += [(layout.queue, layout.design, layout.table, "library", why) for layout in each]
+        rows += [(layout.queue, layout.design, layout.table, source, why) for layout in each]
     rows += [(f.layout.queue, f.layout.design, f.layout.table, f"{_sure(f)}, by shape", _why(f)) for f in findings]
     if rows:
         table(("QUEUE", "DESIGN", "TABLE", "KNOWN FROM", "WHY"), rows, wrap=4)
@@ -109,10 +109,12 @@ def _print(at: Opened, resolved: Resolved, findings: list[Candidate]) -> None:
         note("what is found by shape is a guess: qmon init writes it down for you to confirm")
 
 
-def _of_library(group: Group) -> str:
-    """By what its queues are told apart."""
-    tables = "its tables were recognised"
-    return f"{tables}; a queue for each value of `{group.queue.name}`" if group.queue is not None else tables
+def _source(group: Group) -> tuple[str, str]:
+    """From what a group is known, and by what its queues are told apart."""
+    apart = f"a queue for each value of `{group.queue.name}`" if group.queue is not None else ""
+    if not group.library:
+        return group.source.value, apart
+    return "library", "; ".join(filter(None, ("its tables were recognised", apart)))
 
 
 def _as_object(at: Opened, resolved: Resolved, findings: list[Candidate]) -> dict[str, Any]:
@@ -216,7 +218,7 @@ def propose(
 
     The password, where one was typed, is left out.
     """
-    from qmon.config.write import described_to_toml, named_library_to_toml, target_to_toml
+    from qmon.config.write import queue_to_toml, target_to_toml
     from qmon.model.groups.configured import queue_from_dict
     from qmon.monitor.catalog.discovery import likely
 
@@ -226,7 +228,9 @@ def propose(
     blocks = [_head(), target_to_toml(name, connect)]
     for layout in resolved.layouts:
         blocks.append(_block(name, layout, [f"from the {layout.source.value}", *resolved.reasons[layout.queue]]))
-    blocks += [named_library_to_toml(name, each) for each in sorted({g.group.library for g in resolved.groups} - {""})]
+    blocks += [
+        queue_to_toml(name, {"library": each}) for each in sorted({g.group.library for g in resolved.groups} - {""})
+    ]
     blocks += [
         _comment(f"{g.group.name}: one table with several queues, or a part of one: keep what your file says of it")
         for g in resolved.groups if not g.group.library
@@ -236,7 +240,7 @@ def propose(
     said = [answer.toml() for answer in answers.values() if answer is not None]
     for raw in said:
         queue_from_dict(raw, where=str(raw["table"]), libraries=())
-        blocks.append(described_to_toml(name, raw))
+        blocks.append(queue_to_toml(name, raw))
     for finding in findings:
         if not likely(finding) and finding.layout.table not in answers:
             blocks.append(_maybe(name, finding))
@@ -316,11 +320,11 @@ def _block(target: str, layout: Layout, why: Sequence[str]) -> str:
 
 
 def _found_block(target: str, finding: Candidate, why: Sequence[str]) -> str:
-    from qmon.config.write import described_to_toml
+    from qmon.config.write import queue_to_toml
 
     if finding.written is None:
         return _block(target, finding.layout, why)
-    return "".join(map(_comment, why)) + described_to_toml(target, finding.written)
+    return "".join(map(_comment, why)) + queue_to_toml(target, finding.written)
 
 
 def _maybe(target: str, finding: Candidate) -> str:

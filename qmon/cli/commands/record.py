@@ -14,7 +14,6 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import Meter, clean, note
 from qmon.cli.signals import ended_by
-from qmon.errors import BadInput
 from qmon.model.text import size
 from qmon.system import HANGUP
 
@@ -74,17 +73,10 @@ def _recorders(
     targets: list[str], to: Path, config: Path | None, every: float, payloads: bool
 ) -> list[HeadlessRecorder]:
     """A recorder for each target. Raises ``BadInput`` before anything is connected."""
-    from qmon.cli.session import chosen
-    from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
+    from qmon.cli.session import chosen_each
     from qmon.recording.write.headless import HeadlessRecorder
     from qmon.redact import redactor
 
-    if not MIN_INTERVAL_S <= every <= MAX_INTERVAL_S:
-        raise BadInput(f"--every is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {every:g}")
-    known = [chosen(text, config) for text in targets]
-    names = [each.target.name for each in known]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise BadInput(f"named twice: {', '.join(sorted(twice))}; each target is recorded once")
     return [
         HeadlessRecorder(
             each.target,
@@ -94,7 +86,7 @@ def _recorders(
             redact=redactor(each.config.settings.redact),
             payloads=payloads,
         )
-        for each in known
+        for each in chosen_each(targets, config, every, "recorded")
     ]
 
 

@@ -10,7 +10,6 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import note
 from qmon.cli.signals import ended_by
-from qmon.errors import BadInput
 
 
 def add_to(app: typer.Typer) -> None:
@@ -32,19 +31,13 @@ def serve(
 
     Ends on SIGTERM or Ctrl-C. A target that fails does not keep the others from being served.
     """
-    from qmon.cli.session import chosen
+    from qmon.cli.session import chosen_each
     from qmon.metrics.readings import TargetReadings
     from qmon.metrics.server import MetricsServer
     from qmon.monitor.headless import HeadlessPoller
-    from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
 
-    if not MIN_INTERVAL_S <= every <= MAX_INTERVAL_S:
-        raise BadInput(f"--every is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {every:g}")
-    known = [chosen(text, config) for text in targets]
-    names = [each.target.name for each in known]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise BadInput(f"named twice: {', '.join(sorted(twice))}; each target is served once")
-    readings = [TargetReadings(name) for name in names]
+    known = chosen_each(targets, config, every, "served")
+    readings = [TargetReadings(each.target.name) for each in known]
     server = MetricsServer(listen, readings)
     pollers = [
         HeadlessPoller(each.target, each.configured, interval_s=every, sink=reading.take)
