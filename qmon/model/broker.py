@@ -7,6 +7,7 @@ which Service Broker stands still (documentation of ``sys.service_queues``, ``sy
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,17 +25,22 @@ _STARTING_S: Final = 10.0
 _SETTLING_S: Final = 15.0
 """A monitor comes and goes a moment after the queue was changed: two samples must agree."""
 _TURN_ON: Final = "ALTER QUEUE with STATUS = ON turns it on"
+CANNOT_TELL: Final = "cannot tell"
+TRANSMISSION: Final = "sys.transmission_queue"
+"""What messages that are sent and not delivered stand in, beside the queues."""
+_OFF: Final = "Service Broker is off"
 _ENABLE: Final = "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What may be wrong; raised once it has lasted ``hold_s`` seconds."""
+    """What may be wrong; raised once it has lasted ``hold_s`` seconds. ``cause``: see ``Verdict``."""
 
     code: str
     severity: Severity
     hold_s: float
     proof: str
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,26 @@ class BrokerView:
     monitored: bool
     age_s: float
 
+    @property
+    def verdicts(self) -> Mapping[str, tuple[Verdict, ...]]:
+        """What is wrong with each queue and with the transmission queue, by name: nothing, or ``cannot tell``."""
+        found = {queue.name: self._of_queue(queue) for queue in self.queues}
+        sent = self.transmission
+        if self.verdict is not None:
+            found[TRANSMISSION] = (self.verdict,)
+        elif sent is None or (sent.messages is None and not sent.counted):
+            found[TRANSMISSION] = (Verdict(CANNOT_TELL, self.sending.reason, Severity.NOTICE),)
+        else:
+            found[TRANSMISSION] = ()
+        return found
+
+    def _of_queue(self, queue: BrokerQueue) -> tuple[Verdict, ...]:
+        if queue.verdict is not None:
+            return (queue.verdict,)
+        if queue.sample.activates and not self.monitored:
+            return (Verdict(CANNOT_TELL, "the monitors that activate it are not read", Severity.NOTICE),)
+        return ()
+
 
 def state(queue: BrokerQueue, *, monitored: bool) -> str:
     """One word for what a queue is at."""
@@ -98,7 +124,7 @@ def queue_finding(
         return None
     if not enabled:
         text = f"activation is on and Service Broker is off in this database{depth}; {_ENABLE}"
-        return Finding(NOT_ACTIVATED, Severity.WARNING, 0.0, text)
+        return Finding(NOT_ACTIVATED, Severity.WARNING, 0.0, text, _OFF)
     if not monitored:
         return None
     if monitor is None or monitor.state == DROPPED:
@@ -122,7 +148,7 @@ def sending_finding(found: TransmissionSample, growth: float | None) -> Finding 
     text, more = f"{count} sent and not delivered", f"{grows}{old}"
     if not found.enabled:
         cause = f"Service Broker is off in this database, {_ENABLE}"
-        return Finding(NOT_SENT, Severity.CRITICAL, 0.0, f"{text}: {cause}{more}")
+        return Finding(NOT_SENT, Severity.CRITICAL, 0.0, f"{text}: {cause}{more}", _OFF)
     if found.status:
         whom = f" ({found.service})" if found.service else ""
         return Finding(NOT_SENT, Severity.WARNING, 0.0, f"{text}: {found.status}{whom}{more}")

@@ -80,7 +80,8 @@ class Severity(IntEnum):
 class Verdict:
     """What is wrong with a queue. ``proof`` is one line made of figures; ``key`` the key that answers it, or empty.
 
-    ``since_at``: when its evidence was first seen, seconds since the epoch on the server's clock.
+    ``since_at``: when its evidence was first seen, seconds since the epoch on the server's clock. ``cause``: who or
+    what is behind it, where that may be behind verdicts on other queues, too: ``session 61``; else empty.
     """
 
     code: str
@@ -88,6 +89,7 @@ class Verdict:
     severity: Severity = Severity.FINE
     since_at: float | None = None
     key: str = ""
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,9 @@ import pytest
 from qmon.cli.commands.status import status_rows
 from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sqlserver.engine import AZURE, SqlServer
+from qmon.model.alerts.alerts import Alert, Key, Latch, alerts, observe
+from qmon.model.alerts.check import CheckState, judge
+from qmon.model.alerts.rules import AlertRule, Cause
 from qmon.model.broker import BrokerQueue, BrokerView, Finding, queue_finding, sending_finding, state
 from qmon.model.figure import Figure, Severity
 from qmon.model.report import status_object
@@ -251,3 +254,73 @@ def test_the_status_in_text_has_a_row_for_each() -> None:
          "not sent: 40 messages sent and not delivered: No route. (//shop/billing); one for 4 m 10 s"),
     ]  # fmt: skip
     assert status_rows(TargetHistory().add(POLL))[1] == []
+
+
+# ---------------------------------------------------------------------------------------------------------- alerts
+
+OFF = replace(QUEUE, receives=False)
+EVERY = AlertRule("any", verdicts=("*",))
+
+
+def raised(rule: AlertRule, *brokers: Broker | None) -> list[list[Alert]]:
+    """What is raised after each poll, two seconds apart; each is read anew."""
+    history, memory, out = TargetHistory(), dict[Key, Latch](), []
+    for step, broker in enumerate(brokers):
+        at = 1000.0 + 2 * step
+        broker = broker and replace(broker, read_at=at)
+        view = history.add(replace(POLL, sampled_at=at, taken_at=at, sequence=step, broker=broker))
+        memory = observe([rule], view, memory)
+        out.append(list(alerts(memory)))
+    return out
+
+
+def test_an_alert_is_raised_by_its_verdicts_and_cleared_when_they_are_over() -> None:
+    fine = Broker(0.0, (QUEUE,), (IDLE,), replace(SENT, messages=0, counted=0))
+    before, during, after = raised(EVERY, fine, replace(fine, queues=(OFF,)), fine)
+    assert (before, after) == ([], [])
+    (alert,) = during
+    assert (alert.queue, alert.severity) == ("dbo.Orders]Q", Severity.CRITICAL)
+    assert alert.words.startswith("queue disabled: receive is off")
+    assert raised(replace(EVERY, queues=("orders",)), replace(fine, queues=(OFF,))) == [[]]
+    assert raised(AlertRule("deep", "ready", warn=1.0), replace(fine, queues=(OFF,))) == [[]]
+
+
+def test_what_is_not_read_clears_nothing_and_a_queue_that_is_gone_is_forgotten() -> None:
+    other = replace(PLAIN, queue_id=2, queue="b")
+    off = Broker(0.0, (OFF, other), (IDLE,), replace(SENT, status="No route."))
+    first, unread, gone = raised(EVERY, off, None, replace(off, queues=(other,)))
+    assert [alert.queue for alert in first] == ["dbo.Orders]Q", "sys.transmission_queue"]
+    assert unread == first
+    assert [alert.queue for alert in gone] == ["sys.transmission_queue"]
+    for blind in (replace(off, transmission=None), replace(off, transmission=replace(SENT, messages=None, counted=0))):
+        assert [alert.queue for alert in raised(EVERY, off, blind)[1]] == ["dbo.Orders]Q", "sys.transmission_queue"]
+    lone, code = Broker(0.0, (QUEUE,), ()), AlertRule("not started", verdicts=("not activated",))
+    polls = [*[lone] * 9, replace(lone, monitors=None), replace(lone, monitors=(IDLE,))]
+    assert [len(found) for found in raised(code, *polls)] == [0] * 8 + [1, 1, 0]
+
+
+def test_service_broker_that_is_off_is_one_cause_for_all_its_queues() -> None:
+    off = Broker(0.0, (QUEUE, replace(QUEUE, queue_id=2, queue="b")), (), replace(SENT, enabled=False))
+    (found,) = raised(EVERY, off)
+    assert {(alert.queue, alert.cause) for alert in found} == {
+        ("dbo.Orders]Q", Cause("not activated", "Service Broker is off")),
+        ("dbo.b", Cause("not activated", "Service Broker is off")),
+        ("sys.transmission_queue", Cause("not sent", "Service Broker is off")),
+    }
+
+
+def test_a_check_judges_them_too() -> None:
+    off = Broker(1000.0, (OFF, replace(PLAIN, queue_id=2, queue="b")), (IDLE,), replace(SENT, messages=0, counted=0))
+
+    def state_of(broker: Broker, *rules: AlertRule, wanted: tuple[str, ...] = ()) -> CheckState:
+        return judge(TargetHistory().add(replace(POLL, broker=broker)), rules, wanted).state
+
+    fine = replace(off, queues=(QUEUE,))
+    assert state_of(off) is CheckState.CRITICAL
+    assert state_of(off, replace(EVERY, severity=Severity.WARNING)) is CheckState.WARNING
+    assert state_of(off, AlertRule("deep", "ready", warn=1.0)) is CheckState.OK, "what rules are about counts by them"
+    assert state_of(off, wanted=("dbo.b",)) is CheckState.OK
+    assert state_of(fine) is CheckState.OK
+    assert state_of(replace(fine, monitors=None)) is CheckState.UNKNOWN
+    assert state_of(replace(fine, transmission=None), EVERY) is CheckState.UNKNOWN
+    assert state_of(fine, wanted=("dbo.c",)) is CheckState.UNKNOWN

@@ -9,7 +9,7 @@ from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.samples.polled import BlockingSample, HeadSample, HeldSample, ServerSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import judge
-from qmon.model.waits.locked import everything_locked
+from qmon.model.waits.locked import Locked, everything_locked
 from tests.unit.test_blocking import blocks, waits
 from tests.unit.test_verdicts import FINE
 
@@ -35,55 +35,73 @@ def held(rows: int, counted: int = 50, limit: int = 1001, **writer: object) -> t
     return q, replace(_POLL, writers=(one,))
 
 
+def proof(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bool = False) -> str:
+    found = everything_locked(q, snapshot, in_transaction=in_transaction)
+    return "" if found is None else found.proof
+
+
 def test_who_is_at_the_head_of_those_that_wait_for_the_table_is_named() -> None:
-    proof = everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=waiting()), in_transaction=False)
-    assert proof.startswith(
+    words = proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=waiting()))
+    assert words.startswith(
         "session 61 (idle in transaction, transaction open 1 m 00 s, mailer, 10.0.0.7) blocks 2 sessions"
     )
-    assert proof.endswith("to lock dbo.mails")
+    assert words.endswith("to lock dbo.mails")
 
 
 def test_waiting_for_another_table_or_only_just_is_no_sign() -> None:
     for rows in (waiting("dbo.mails_archive"), waiting(waiting_s=1.0), ()):
-        assert everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows), in_transaction=False) == ""
+        assert proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows)) == ""
 
 
 def test_a_prepared_transaction_is_named() -> None:
     head = replace(blocks(0)[0], gid="pay-7", state="prepared")
     rows = (head, *(replace(r, blocker_gid="pay-7", object="table dbo.mails", waiting_s=9.0) for r in waits(71, 0)))
-    proof = everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows), in_transaction=False)
-    assert proof == "the prepared transaction pay-7 (since 1 m 00 s) blocks a session that wants to lock dbo.mails"
+    words = proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows))
+    assert words == "the prepared transaction pay-7 (since 1 m 00 s) blocks a session that wants to lock dbo.mails"
 
 
 def test_a_cycle_among_them_ends() -> None:
     rows = tuple(
         replace(r, object="table dbo.mails", waiting_s=9.0) for r in (*waits(1, 2), *waits(2, 1), *waits(3, 2))
     )
-    assert "blocks" in everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows), in_transaction=False)
+    assert "blocks" in proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows))
 
 
 def test_a_transaction_that_holds_every_row_looked_at() -> None:
-    assert everything_locked(*held(50), in_transaction=False) == (
+    assert proof(*held(50)) == (
         "session 61 (idle in transaction, transaction open 2 h 04 m, app-7) holds all 50 messages"
     )
-    assert "holds the first 200 messages" in everything_locked(*held(200, 1, 1), in_transaction=False)
-    assert everything_locked(*held(50, session=0, application="pay-7"), in_transaction=False) == (
+    assert "holds the first 200 messages" in proof(*held(200, 1, 1))
+    assert proof(*held(50, session=0, application="pay-7")) == (
         "the prepared transaction pay-7 (since 2 h 04 m) holds all 50 messages"
     )
-    assert everything_locked(*held(49), in_transaction=False) == ""
-    assert everything_locked(*held(50, transaction_s=2.0), in_transaction=False) == ""
-    assert everything_locked(*held(50, xid="701"), in_transaction=False) == ""
+    assert proof(*held(49)) == ""
+    assert proof(*held(50, transaction_s=2.0)) == ""
+    assert proof(*held(50, xid="701")) == ""
 
 
 def test_where_pops_hold_their_rows_a_batch_at_work_is_no_sign() -> None:
-    assert everything_locked(*held(50), in_transaction=True) == ""
-    assert everything_locked(*held(150, 150), in_transaction=True) != ""
+    assert proof(*held(50), in_transaction=True) == ""
+    assert proof(*held(150, 150), in_transaction=True) != ""
 
 
 def test_the_verdict_needs_pops_that_stand_still_and_leads_to_screen_4() -> None:
-    still = replace(FINE, locked="session 61 holds all", pop_rate=Figure(0.0))
+    still = replace(FINE, locked=Locked("session 61", "session 61 holds all"), pop_rate=Figure(0.0))
     _, since = judge(still, 1000.0, {})
     (verdict,), _ = judge(still, 1060.0, since)
     assert (verdict.code, verdict.proof, verdict.key) == ("everything locked", "session 61 holds all", "4")
     moving = replace(still, pop_rate=Figure(3.0))
     assert judge(moving, 1060.0, since)[0][0].code == "healthy"
+
+
+def test_the_cause_is_the_session_as_long_as_it_locks() -> None:
+    for q, snapshot in ((QueueSamples(_LAYOUT), replace(_POLL, blocking=waiting())), held(50)):
+        found = everything_locked(q, snapshot, in_transaction=False)
+        assert found is not None
+        assert found.by == "session 61"
+        _, since = judge(replace(FINE, locked=found, pop_rate=Figure(0.0)), 1000.0, {})
+        (verdict,), _ = judge(replace(FINE, locked=found, pop_rate=Figure(0.0)), 1060.0, since)
+        assert verdict.cause == "session 61"
+    prepared = everything_locked(*held(50, session=0, application="pay-7"), in_transaction=False)
+    assert prepared is not None
+    assert prepared.by == "the prepared transaction pay-7"

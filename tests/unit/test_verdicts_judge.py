@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.verdicts import RULES, judge
+from qmon.model.waits.locked import Locked
 from qmon.monitor.state.verdict_log import VerdictLog
 from tests.unit.test_verdicts import FINE
 
@@ -22,11 +23,11 @@ def test_all_that_hold_are_given_the_worst_first() -> None:
 
 
 def test_what_merely_follows_is_left_out_and_holds_anew_when_its_cause_has_gone() -> None:
-    still = replace(FINE, pop_rate=Figure(0.0), locked="session 61 holds all")
+    still = replace(FINE, pop_rate=Figure(0.0), locked=Locked("session 61", "session 61 holds all"))
     _, since = judge(still, 0.0, {})
     (verdict,), since = judge(still, 60.0, since)
     assert verdict.code == "everything locked"
-    freed = replace(still, locked="")
+    freed = replace(still, locked=None)
     (verdict,), since = judge(freed, 62.0, since)
     assert verdict.code == "healthy"
     assert judge(freed, 71.9, since)[0][0].code == "healthy"

@@ -8,7 +8,7 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.output import clean, json_object, note, say, table
-from qmon.model.broker import state
+from qmon.model.broker import TRANSMISSION, state
 from qmon.model.text import UNKNOWN, count, duration, rate
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
 
     rows = [row(q.name, q.depth, q.verdict, state(q, monitored=found.monitored)) for q in found.queues]
     if found.sending.value:
-        rows.append(row("sys.transmission_queue", found.sending, found.verdict, "sent and not delivered yet"))
+        rows.append(row(TRANSMISSION, found.sending, found.verdict, "sent and not delivered yet"))
     return rows
 
 

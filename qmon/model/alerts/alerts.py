@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from qmon.model.alerts.rules import AlertRule, RuleResult, applying, find, meets
+from qmon.model.alerts.rules import AlertRule, Cause, RuleResult, applying, find, meets, of_verdicts
 from qmon.model.figure import Severity
 from qmon.model.verdicts.access import unreachable
 from qmon.model.view import View
@@ -25,6 +25,7 @@ class Latch:
     """``turning_at``: since when readings say the opposite of ``closed``, ``None`` where they do not.
 
     ``closed_at``: when it closed; ``known_at``: the last reading that was known. Our monotonic clock, seconds.
+    ``cause``: of a verdict as it is now, of a figure as it was when it closed. ``broker``: of Service Broker.
     """
 
     closed: bool = False
@@ -33,6 +34,8 @@ class Latch:
     known_at: float = 0.0
     words: str = ""
     value: float | None = None
+    cause: Cause | None = None
+    broker: bool = False
 
     def then(self, found: RuleResult, now: float, hold_s: float, clear_s: float, patience_s: float) -> Latch:
         """The latch after one more reading. Readings further apart than ``patience_s`` (or the hold) do not add up."""
@@ -40,7 +43,9 @@ class Latch:
             return self
         latch = replace(self, known_at=now)
         if found.met:
-            latch = replace(latch, words=found.words, value=found.value)
+            stays = self.closed and found.value is not None
+            cause = self.cause if stays else found.cause
+            latch = replace(latch, words=found.words, value=found.value, cause=cause)
         if found.met is self.closed:
             return replace(latch, turning_at=None)
         wanted = clear_s if self.closed else hold_s
@@ -60,7 +65,8 @@ Memory = Mapping[Key, Latch]
 class Alert:
     """A rule that is met now. ``queue`` is empty for the target itself; ``since_at``: our monotonic clock, seconds.
 
-    ``words`` and ``value`` are those of the last reading that met it.
+    ``words`` and ``value`` are those of the last reading that met it; ``cause``: what is behind it, perhaps not only
+    behind this one.
     """
 
     rule: str
@@ -69,6 +75,7 @@ class Alert:
     since_at: float
     words: str
     value: float | None = None
+    cause: Cause | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -94,17 +101,26 @@ class Change:
 
 
 def observe(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[Key, Latch]:
-    """The memory after one more view; queues that are gone are forgotten, and so are their alerts."""
-    after: dict[Key, Latch] = {}
-    now, patience = view.taken_at, _PATIENCE_POLLS * view.interval_s
+    """The memory after one more view; queues that are gone are forgotten, and so are their alerts.
+
+    Where Service Broker was not read, what is remembered of its queues stays.
+    """
+    now, patience, broker = view.taken_at, _PATIENCE_POLLS * view.interval_s, view.server.broker
+    after = {key: latch for key, latch in memory.items() if latch.broker and broker is None}
+    of_broker = broker.verdicts if broker is not None else {}
     for rule in applying(rules, view.target):
+        queues = [queue for queue in view.queues if rule.of_queue(queue.name)]
+        others = [name for name in of_broker if rule.verdicts and rule.of_queue(name)]
         for level in rule.levels:
-            for queue in view.queues:
-                if rule.of_queue(queue.name):
-                    before = memory.get((rule.name, queue.name, level), Latch(known_at=now))
-                    found = find(rule, queue, level, held=before.closed)
-                    latch = before.then(found, now, rule.hold_s, rule.clear_s, patience)
-                    after[rule.name, queue.name, level] = latch
+            for queue in queues:
+                before = memory.get((rule.name, queue.name, level), Latch(known_at=now))
+                found = find(rule, queue, level, held=before.closed)
+                latch = before.then(found, now, rule.hold_s, rule.clear_s, patience)
+                after[rule.name, queue.name, level] = latch
+            for name in others:
+                before = memory.get((rule.name, name, level), Latch(known_at=now, broker=True))
+                found = of_verdicts(rule, of_broker[name], level)
+                after[rule.name, name, level] = before.then(found, now, rule.hold_s, rule.clear_s, patience)
             lost = memory.get((rule.name, "", level))
             if lost is not None:  # a view proves that the target is there
                 after[rule.name, "", level] = lost.then(RuleResult(False, ""), now, rule.hold_s, rule.clear_s, patience)
@@ -119,7 +135,8 @@ def lost(rules: Sequence[AlertRule], target: str, reason: str, now: float, memor
         for level in rule.levels if rule.verdicts else ():
             if meets(rule, verdict.code, verdict.severity, level):
                 before = memory.get((rule.name, "", level), Latch(known_at=now))
-                found = RuleResult(True, f"{verdict.code}: {verdict.proof}")
+                cause = Cause(verdict.code, verdict.cause)
+                found = RuleResult(True, f"{verdict.code}: {verdict.proof}", cause=cause)
                 after[rule.name, "", level] = before.then(found, now, rule.hold_s, rule.clear_s, math.inf)
     return after
 
@@ -131,7 +148,8 @@ def alerts(memory: Memory) -> tuple[Alert, ...]:
         if latch.closed:
             lesser = found.get((rule, queue))
             since = latch.closed_at if lesser is None else min(lesser.since_at, latch.closed_at)
-            found[rule, queue] = Alert(rule, queue, level, since, latch.words, latch.value)
+            cause = latch.cause if lesser is None else lesser.cause
+            found[rule, queue] = Alert(rule, queue, level, since, latch.words, latch.value, cause)
     return tuple(sorted(found.values(), key=lambda a: (-a.severity, a.since_at, a.rule, a.queue)))
 
 

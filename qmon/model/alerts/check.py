@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 from typing import Final
 
-from qmon.model.alerts.rules import FIGURES, UNSEEN, AlertRule, applying, find
+from qmon.model.alerts.rules import FIGURES, UNSEEN, AlertRule, RuleResult, applying, find, of_verdicts
 from qmon.model.config_reader import nearest
-from qmon.model.figure import Severity
+from qmon.model.figure import Severity, Verdict
 from qmon.model.verdicts import CANNOT_SEE, CANNOT_TELL
 from qmon.model.view import QueueView, View
 
@@ -45,7 +46,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The state of a target. ``queues``: those that were checked; ``rules``: those they were judged by."""
+    """The state of a target. ``queues``: those that were checked; ``rules``: those they were judged by.
+
+    ``broker``: what was checked of Service Broker, by name.
+    """
 
     target: str
     state: CheckState
@@ -53,11 +57,12 @@ class CheckResult:
     queues: tuple[QueueView, ...] = ()
     rules: tuple[AlertRule, ...] = ()
     view: View | None = None
+    broker: tuple[str, ...] = ()
 
     @property
     def undecided(self) -> bool:
         """Whether another poll may tell what this one could not."""
-        seen = {queue.name for queue in self.queues}
+        seen = {*self.broker, *(queue.name for queue in self.queues)}
         return any(problem.state is CheckState.UNKNOWN and problem.queue in seen for problem in self.problems)
 
 
@@ -69,19 +74,28 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
     """
     rules = applying(rules, view.target)
     queues = tuple(q for q in view.queues if not wanted or q.name in wanted)
-    known = [queue.name for queue in view.queues]
+    of_broker: Mapping[str, tuple[Verdict, ...]] = view.server.broker.verdicts if view.server.broker else {}
+    broker = tuple(name for name in of_broker if not wanted or name in wanted)
+    known = [*(queue.name for queue in view.queues), *of_broker]
     problems = [
         Problem(name, CheckState.UNKNOWN, f"there is no such queue{nearest(name, known)}")
         for name in wanted
         if name not in known
     ]
-    if not queues and not wanted:
+    if not queues and not broker and not wanted:
         problems.append(Problem("", CheckState.UNKNOWN, _NONE))
     for queue in queues:
         about = [rule for rule in rules if rule.of_queue(queue.name)]
         if queue.verdict.code == CANNOT_SEE:  # no limit hides that, only a rule about it
             about = [rule for rule in about if CANNOT_SEE in rule.verdicts]
-        found = [_by_rule(rule, queue) for rule in about] if about else [_by_verdict(queue)]
+        verdicts = queue.verdicts or (queue.verdict,)
+        found = [_by_rule(rule, queue.name, partial(find, rule, queue), queue) for rule in about]
+        found = found if about else [_by_verdict(queue.name, verdicts)]
+        problems += [problem for problem in found if problem is not None]
+    for name in broker:
+        about = [rule for rule in rules if rule.of_queue(name)]
+        found = [_by_rule(rule, name, partial(of_verdicts, rule, of_broker[name])) for rule in about if rule.verdicts]
+        found = found if about else [_by_verdict(name, of_broker[name])]
         problems += [problem for problem in found if problem is not None]
     problems += [
         Problem(f.queue, CheckState.CRITICAL, f"{CANNOT_SEE}: {f.words}")
@@ -90,7 +104,7 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
     ]
     problems.sort(key=lambda problem: -problem.state.rank)
     state = problems[0].state if problems else CheckState.OK
-    return CheckResult(view.target, state, tuple(problems), queues, rules, view)
+    return CheckResult(view.target, state, tuple(problems), queues, rules, view, broker)
 
 
 def warned(outcome: CheckResult) -> CheckResult:
@@ -108,23 +122,25 @@ def failed(target: str, reason: str) -> CheckResult:
     return CheckResult(target, CheckState.UNKNOWN, (Problem("", CheckState.UNKNOWN, reason),))
 
 
-def _by_verdict(queue: QueueView) -> Problem | None:
-    for verdict in queue.verdicts or (queue.verdict,):
+def _by_verdict(name: str, verdicts: Sequence[Verdict]) -> Problem | None:
+    for verdict in verdicts:
         state = CheckState.UNKNOWN if verdict.code == CANNOT_TELL else _BY_SEVERITY.get(verdict.severity, CheckState.OK)
         if state is not CheckState.OK:
-            return Problem(queue.name, state, f"{verdict.code}: {verdict.proof}")
+            return Problem(name, state, f"{verdict.code}: {verdict.proof}")
     return None
 
 
-def _by_rule(rule: AlertRule, queue: QueueView) -> Problem | None:
+def _by_rule(
+    rule: AlertRule, name: str, says: Callable[[Severity], RuleResult], queue: QueueView | None = None
+) -> Problem | None:
     """The worst level that is met; where none is, and one is not known, that."""
     unknown: Problem | None = None
     for level in reversed(rule.levels):
-        found = find(rule, queue, level)
+        found = says(level)
         if found.met:
-            return Problem(queue.name, _BY_SEVERITY[level], found.words, rule.name, found.value)
-        if found.met is None and _should_be_there(rule, queue, found.value):
-            unknown = Problem(queue.name, CheckState.UNKNOWN, found.words, rule.name, found.value)
+            return Problem(name, _BY_SEVERITY[level], found.words, rule.name, found.value)
+        if found.met is None and (queue is None or _should_be_there(rule, queue, found.value)):
+            unknown = Problem(name, CheckState.UNKNOWN, found.words, rule.name, found.value)
     return unknown
 
 

@@ -73,12 +73,24 @@ class AlertRule:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """What may be behind alerts of several queues: the code of the verdict that says so, and who or what it is."""
+
+    code: str
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
 class RuleResult:
-    """What a rule says to one reading. ``met`` ``None``: it is not known, and ``words`` say why."""
+    """What a rule says to one reading. ``met`` ``None``: it is not known, and ``words`` say why.
+
+    ``value`` is of a figure. ``cause``: what is behind it, and perhaps behind more.
+    """
 
     met: bool | None
     words: str
     value: float | None = None
+    cause: Cause | None = None
 
 
 def matches(pattern: str, name: str) -> bool:
@@ -88,9 +100,8 @@ def matches(pattern: str, name: str) -> bool:
 
 def find(rule: AlertRule, queue: QueueView, level: Severity, *, held: bool = False) -> RuleResult:
     """Whether a queue is now as bad as ``level``. ``held``: it was until now, so that the margin counts."""
-    if rule.verdicts:
-        return _of_verdicts(rule, queue.verdicts or (queue.verdict,), level)
-    return _of_figure(rule, queue, level, held)
+    verdicts = queue.verdicts or (queue.verdict,)
+    return of_verdicts(rule, verdicts, level) if rule.verdicts else _of_figure(rule, queue, verdicts, level, held)
 
 
 def meets(rule: AlertRule, code: str, severity: Severity, level: Severity) -> bool:
@@ -100,17 +111,24 @@ def meets(rule: AlertRule, code: str, severity: Severity, level: Severity) -> bo
     return fits and (severity >= level if rule.severity is None else True)
 
 
-def _of_verdicts(rule: AlertRule, verdicts: Sequence[Verdict], level: Severity) -> RuleResult:
+def of_verdicts(rule: AlertRule, verdicts: Sequence[Verdict], level: Severity) -> RuleResult:
+    """What a rule about verdicts says to all that hold of a queue; where there are none, nothing is wrong with it."""
     for verdict in verdicts:
         if meets(rule, verdict.code, verdict.severity, level):
-            return RuleResult(True, f"{verdict.code}: {verdict.proof}")
+            return RuleResult(True, f"{verdict.code}: {verdict.proof}", cause=_cause([verdict]))
     for verdict in verdicts:
         if verdict.code in UNSEEN:
             return RuleResult(None, f"{verdict.code}: {verdict.proof}")
-    return RuleResult(False, verdicts[0].code)
+    return RuleResult(False, verdicts[0].code if verdicts else "")
 
 
-def _of_figure(rule: AlertRule, queue: QueueView, level: Severity, held: bool) -> RuleResult:
+def _cause(verdicts: Sequence[Verdict]) -> Cause | None:
+    return next((Cause(verdict.code, verdict.cause) for verdict in verdicts if verdict.cause), None)
+
+
+def _of_figure(
+    rule: AlertRule, queue: QueueView, verdicts: Sequence[Verdict], level: Severity, held: bool
+) -> RuleResult:
     kind, limit, figure = FIGURES[rule.figure], rule.limit(level), reading(queue, rule.figure)
     if limit is None:
         return RuleResult(False, "no limit")
@@ -120,11 +138,12 @@ def _of_figure(rule: AlertRule, queue: QueueView, level: Severity, held: bool) -
     shown = f"{kind.label} {figure.text(lambda value: say(kind, value))}"
     words = f"{shown}, {word} {say(kind, limit)}"
     back = rule.margin * abs(limit) if held else 0.0
+    cause = _cause(verdicts)
     if rule.below:
         met = figure.value < limit + back
-        return RuleResult(None if met and figure.at_least else met, words, figure.value)
+        return RuleResult(None if met and figure.at_least else met, words, figure.value, cause)
     met = figure.value > limit - back
-    return RuleResult(True if met else None if figure.at_least else False, words, figure.value)
+    return RuleResult(True if met else None if figure.at_least else False, words, figure.value, cause)
 
 
 def reading(queue: QueueView, name: str) -> Figure:

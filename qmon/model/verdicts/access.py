@@ -14,12 +14,12 @@ UNREACHABLE: Final = "unreachable"
 
 def unreachable(reason: str, since_at: float | None = None) -> Verdict:
     """The verdict on a target that was lost. ``reason``: what the way to it says; ``since_at``: when that began."""
-    return Verdict(UNREACHABLE, reason or "no connection", Severity.CRITICAL, since_at)
+    return Verdict(UNREACHABLE, reason or "no connection", Severity.CRITICAL, since_at, cause="no connection")
 
 
 def _locked(s: RuleInput) -> str | None:
     moves = bool(s.pops) or (s.pops is None and not s.failures)
-    return None if moves or s.paused(Side.POPPERS) or not s.locked else s.locked
+    return None if moves or s.paused(Side.POPPERS) or s.locked is None else s.locked.proof
 
 
 LOCKED = Rule(
@@ -29,6 +29,7 @@ LOCKED = Rule(
     _locked,
     "4",
     explains=("no pops", "no poppers", "poppers not claiming", "ring full", "pushers outrun poppers"),
+    cause=lambda s: s.locked.by if s.locked is not None else "",
 )
 
 

@@ -118,7 +118,7 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
             continue
         first = seen[rule.code] = since.get(rule.code, now_at)
         if now_at - first >= rule.hold_s:
-            found[rule.code] = Verdict(rule.code, proof, rule.severity, first, rule.key)
+            found[rule.code] = Verdict(rule.code, proof, rule.severity, first, rule.key, rule.cause(given))
             explained.update(rule.explains)
     for code in explained:
         found.pop(code, None)

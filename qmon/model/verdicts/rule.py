@@ -12,6 +12,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.operations import Pause, Side
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+from qmon.model.waits.locked import Locked
 
 _UNREAD: Final = Figure.unknown("not read")
 
@@ -21,10 +22,10 @@ class RuleInput:
     """The figures of one queue now, the samples behind them, and what was learnt over time.
 
     Rates are messages per second over the window of the screens; ``net_rate`` is the change of ``ready``.
-    ``recent_pop_rate`` and ``completes`` are over the last few seconds, so that a cure is seen at once. ``locked``: the
-    proof that a session locks it all, or empty. ``samples`` and ``snapshot``: those of this poll; ``target`` and
-    ``queue``: evidence that needs more than one poll or is about more than one queue. ``last_seen_at``: of a queue that
-    is gone, when it was last read, server clock, seconds.
+    ``recent_pop_rate`` and ``completes`` are over the last few seconds, so that a cure is seen at once. ``locked``:
+    the session that locks it all. ``samples`` and ``snapshot``: those of this poll; ``target`` and ``queue``: evidence
+    that needs more than one poll or is about more than one queue. ``last_seen_at``: of a queue that is gone, when it
+    was last read, server clock, seconds.
     """
 
     ready: Figure = _UNREAD
@@ -40,7 +41,7 @@ class RuleInput:
     timeout_s: float
     failures: tuple[ProbeFailure, ...] = ()
     pauses: tuple[Pause, ...] = ()
-    locked: str = ""
+    locked: Locked | None = None
     last_seen_at: float | None = None
     layout: Layout | None = None
     samples: QueueSamples | None = None
@@ -86,7 +87,7 @@ class Rule:
     """One verdict: ``proof`` gives its line, or ``None`` where there is no evidence. ``hold_s``: seconds.
 
     ``key``: the key that answers it, or empty. ``explains``: codes of verdicts that merely follow from this one: they
-    are not raised while it is, and their hold times begin when it has gone.
+    are not raised while it is, and their hold times begin when it has gone. ``cause``: see ``Verdict``.
     """
 
     code: str
@@ -95,3 +96,4 @@ class Rule:
     proof: Callable[[RuleInput], str | None]
     key: str = ""
     explains: tuple[str, ...] = ()
+    cause: Callable[[RuleInput], str] = lambda _: ""

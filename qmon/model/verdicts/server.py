@@ -16,7 +16,7 @@ from qmon.model.samples.usage import StatisticsSample
 from qmon.model.samples.waits import LatchSample
 from qmon.model.text import duration, milliseconds, size
 from qmon.model.verdicts.rule import Rule, RuleInput
-from qmon.model.waits.horizon_holders import culprit, who
+from qmon.model.waits.horizon_holders import culprit, name_of, who
 from qmon.model.waits.known import LOG_WAITS, PAGE_LATCHES
 
 STALE_ROWS: Final = 10_000
@@ -153,7 +153,7 @@ def _log(s: RuleInput) -> str | None:
     return proof
 
 
-LOG = Rule("log-bound", Severity.WARNING, 8.0, _log, "3")
+LOG = Rule("log-bound", Severity.WARNING, 8.0, _log, "3", cause=lambda _: "the log")
 
 
 LATCH_SHARE: Final = 0.25
@@ -245,4 +245,9 @@ def _slow(use: QueueUse) -> bool:
     return rows >= MANY_ROWS if use.before is None else rows >= TIMES * max(use.before, 1.0)
 
 
-HORIZON = Rule("vacuum held back", Severity.WARNING, 4.0, _held, "3")
+def _holder(s: RuleInput) -> str:
+    holder = culprit(s.snapshot.horizon) if s.snapshot is not None else None
+    return name_of(holder) if holder is not None else ""
+
+
+HORIZON = Rule("vacuum held back", Severity.WARNING, 4.0, _held, "3", cause=_holder)

@@ -39,10 +39,14 @@ def who(holder: HorizonSample) -> str:
     held = duration(holder.held_s) if holder.held_s is not None else ""
     parts = [holder.state if holder.kind != HolderKind.PREPARED else "", held, holder.application]
     more = ", ".join(part for part in parts if part)
-    name = {
+    return f"{name_of(holder)} ({more})" if more else name_of(holder)
+
+
+def name_of(holder: HorizonSample) -> str:
+    """``session 61``, ``prepared transaction pay-1``: what it is called for as long as it holds."""
+    return {
         HolderKind.SESSION: f"session {holder.session}",
         HolderKind.PREPARED: f"prepared transaction {holder.name}",
         HolderKind.SLOT: f"replication slot {holder.name}",
         HolderKind.STANDBY: f"standby {holder.name}",
     }.get(HolderKind(holder.kind), holder.kind)
-    return f"{name} ({more})" if more else name

@@ -8,6 +8,7 @@ was read near the head: one that a pop of this design would have ended long ago,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.layout.layout import Layout
@@ -23,18 +24,26 @@ MANY_ROWS: Final = 100
 LEAST_READ: Final = 200
 
 
-def everything_locked(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bool) -> str:
-    """The proof that a session keeps the queue's rows from everybody, empty where none does.
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """Who locks it all, as it is called for as long as it does (``session 61``), and the proof."""
+
+    by: str
+    proof: str
+
+
+def everything_locked(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bool) -> Locked | None:
+    """The session that keeps the queue's rows from everybody, ``None`` where none does.
 
     ``in_transaction``: a message is in progress only while its popper's transaction is open.
     """
     return _waited_for(q, snapshot.blocking or ()) or _held(q, snapshot.writers or (), in_transaction)
 
 
-def _waited_for(q: QueueSamples, rows: Sequence[BlockingSample]) -> str:
+def _waited_for(q: QueueSamples, rows: Sequence[BlockingSample]) -> Locked | None:
     waiters = {(r.session, r.gid) for r in rows if (r.waiting_s or 0.0) >= WAITED_S and _of(q, r)}
     if not waiters:
-        return ""
+        return None
     found = forest(rows)
     held_up: dict[Key, int] = {}
     for waiter in waiters:
@@ -43,10 +52,12 @@ def _waited_for(q: QueueSamples, rows: Sequence[BlockingSample]) -> str:
     head = max(held_up, key=lambda key: (held_up[key], key))
     place = found.find(head)
     if place is None:
-        return ""
+        return None
     count = held_up[head]
     sessions = "a session that wants" if count == 1 else f"{count} sessions that want"
-    return f"{_who(place)} blocks {sessions} to lock {q.layout.table}"
+    s = place.session
+    who = _session(s.session, s.state, s.transaction_s, s.application if s.session else s.gid, s.host)
+    return Locked(_name(s.session, s.gid), f"{who} blocks {sessions} to lock {q.layout.table}")
 
 
 def _of(q: QueueSamples, row: BlockingSample) -> bool:
@@ -77,40 +88,36 @@ def _heads(start: Key, places: dict[Key, Place]) -> set[Key]:
     return heads
 
 
-def _who(place: Place) -> str:
-    s = place.session
-    if s.session == 0:
-        return _prepared(s.gid, s.transaction_s)
-    return _session(s.session, s.state, s.transaction_s, s.application, s.host)
-
-
-def _prepared(gid: str, open_s: float | None) -> str:
-    name = f"the prepared transaction {gid}" if gid else "a prepared transaction"
-    return name + (f" (since {duration(open_s)})" if open_s is not None else "")
+def _name(number: int, gid: str) -> str:
+    if number:
+        return f"session {number}"
+    return f"the prepared transaction {gid}" if gid else "a prepared transaction"
 
 
 def _session(number: int, state: str, open_s: float | None, application: str, host: str = "") -> str:
+    """``application``: of a prepared transaction its name."""
     if number == 0:
-        return _prepared(application, open_s)
+        return _name(0, application) + (f" (since {duration(open_s)})" if open_s is not None else "")
     parts = [state, f"transaction open {duration(open_s)}" if open_s is not None else "", application, host]
     more = ", ".join(part for part in parts if part)
-    return f"session {number} ({more})" if more else f"session {number}"
+    return f"{_name(number, '')} ({more})" if more else _name(number, "")
 
 
-def _held(q: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool) -> str:
+def _held(q: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool) -> Locked | None:
     if q.head is None or not q.locked:
-        return ""
+        return None
     read = q.head.counted if q.head.counted < q.head_limit else max(q.head_limit, LEAST_READ)
     by_session = _by_session(q.locked, writers)
     if not by_session or not read:
-        return ""
+        return None
     session = max(by_session, key=lambda number: by_session[number])
     rows = by_session[session]
     one = next(w for w in writers if w.session == session)
     if rows < read or (one.transaction_s or 0.0) < HELD_S or (in_transaction and rows < MANY_ROWS):
-        return ""
+        return None
     which = "all" if q.head.counted < q.head_limit else "the first"
-    return f"{_session(session, one.state, one.transaction_s, one.application)} holds {which} {rows:,} messages"
+    who = _session(session, one.state, one.transaction_s, one.application)
+    return Locked(_name(session, one.application), f"{who} holds {which} {rows:,} messages")
 
 
 def _by_session(held: Sequence[HeldSample], writers: Sequence[WriterSample]) -> dict[int, int]:

@@ -66,7 +66,9 @@ class BrokerTrack:
             return None
         key = queue_id, finding.code
         since = self._since[key] = before.get(key, at)
-        return Verdict(finding.code, finding.proof, finding.severity, since) if at - since >= finding.hold_s else None
+        if at - since < finding.hold_s:
+            return None
+        return Verdict(finding.code, finding.proof, finding.severity, since, cause=finding.cause)
 
     def _growth(self) -> float | None:
         """Messages more a second, over the last minute."""
