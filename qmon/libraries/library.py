@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from qmon.engines.base import EngineName
 from qmon.errors import BadInput
 from qmon.model.config_reader import Keys
+from qmon.model.groups.configured import NamedLibrary, queue_from_dict
 from qmon.model.groups.group import Group
 from qmon.model.groups.io import group_from_dict
-from qmon.model.layout.layout import LayoutSource, TableName
+from qmon.model.layout.io import table_to_text
+from qmon.model.layout.layout import Layout, LayoutSource, TableName
 
 PREFIX = "~"
 """Begins the name of a table that begins with one of the library's ``prefixes``."""
 ANY = "*"
 """In the name of a group's table: whatever a queue is called that has a table of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableQueue:
+    """Tables of any name, each of them a queue.
+
+    ``columns``: those by which such a table is known, each with the types that it may have; ``written``: the queue as
+    ``qmon.toml`` would have it, but for its name and table.
+    """
+
+    columns: Mapping[str, tuple[str, ...]]
+    written: Mapping[str, object]
+
+    def fits(self, there: Mapping[str, str]) -> bool:
+        """Whether a table has these columns; ``there``: what it has, each with its type."""
+        return all(there.get(column) in types for column, types in self.columns.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +50,7 @@ class Library:
         others: further tables of it, none of them a queue.
         prefixes: what names that begin with ``~`` may begin with; one without is the empty one.
         groups: its queues, as they are written.
+        queues: its queues that are tables of any name; of a table that is two of them it is the first.
         where: the file, for messages.
         own: the user has written it.
     """
@@ -44,6 +63,7 @@ class Library:
     others: tuple[str, ...]
     prefixes: tuple[str, ...]
     groups: tuple[Mapping[str, object], ...]
+    queues: tuple[TableQueue, ...]
     where: str
     own: bool = False
 
@@ -51,8 +71,9 @@ class Library:
 def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = False) -> Library:
     """Read a library; raises ``BadInput`` that begins with ``where`` and the path of the key."""
     keys = Keys(raw, f"{where}: ")
-    tables = keys.inner("tables")
-    if tables is None or not tables.raw:
+    tables = keys.inner("tables") or Keys({}, where)
+    queues = tuple(_table_queue(Keys(one, f"{where}: queue[{n}]")) for n, one in enumerate(keys.tables("queue"), 1))
+    if not tables.raw and not queues:
         raise BadInput(f"{where}: needs [tables], by which it is known")
     library = Library(
         name=keys.need_text("name"),
@@ -63,12 +84,15 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
         others=tuple(keys.texts("others")),
         prefixes=tuple(keys.texts("prefixes")) or ("",),
         groups=tuple(keys.tables("group")),
+        queues=queues,
         where=where,
         own=own,
     )
     keys.finish()
-    if not library.groups:
+    if tables.raw and not library.groups:
         raise BadInput(f"{where}: needs a [[group]], its queues")
+    for number in range(1, len(queues) + 1):
+        queue_of(library, number, TableName("schema", "table"), library.name)
     for number, raw_group in enumerate(library.groups, 1):
         Keys(raw_group, f"{where}: group[{number}]").need_text("table")
         group_of(library, number, library.prefixes[0], TableName("schema", "table"), library.name)
@@ -82,6 +106,25 @@ def group_of(library: Library, number: int, prefix: str, table: TableName, name:
     where = f"{library.where}: group[{number}]"
     source = LayoutSource.CONFIGURATION if library.own else LayoutSource.DISCOVERY
     return group_from_dict(given, table, where=where, source=source)
+
+
+def queue_of(library: Library, number: int, table: TableName, name: str) -> Layout | Group:
+    """The queue that such a table is (from 1), by this name. Raises ``BadInput``."""
+    where = f"{library.where}: queue[{number}]"
+    raw = {**library.queues[number - 1].written, "name": name, "table": table_to_text(table)}
+    queue = queue_from_dict(raw, where=where, libraries=())
+    if isinstance(queue, NamedLibrary) or (isinstance(queue, Layout) and queue.ring is not None):
+        raise BadInput(f"{where}: needs a design or states, of one table")
+    source = LayoutSource.CONFIGURATION if library.own else LayoutSource.DISCOVERY
+    return replace(queue, library=library.name, source=source)
+
+
+def _table_queue(keys: Keys) -> TableQueue:
+    columns = keys.inner("columns")
+    if columns is None or not columns.raw:
+        raise BadInput(f"{keys.where}: needs columns, by which its tables are known, each with its type")
+    written = {name: value for name, value in keys.raw.items() if name != "columns"}
+    return TableQueue({name: columns.names(name) for name in columns.raw}, written)
 
 
 def prefixed(name: str, prefix: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from qmon.libraries.library import ANY, Library, group_of, prefixed
+from qmon.libraries.library import ANY, Library, group_of, prefixed, queue_of
 from qmon.model.groups.conditions import tables_of
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
@@ -28,7 +29,7 @@ class Recognised:
 
 def recognise(known: Iterable[Library], engine: str, tables: Tables) -> tuple[Recognised, ...]:
     """The libraries that are there, by schema and name. Raises ``BadInput`` where a library's file is wrong."""
-    libraries = [library for library in known if library.engine == engine]
+    libraries = [library for library in known if library.engine == engine and library.tables]
     places = [
         (library, schema, prefix)
         for schema in sorted(tables)
@@ -40,6 +41,32 @@ def recognise(known: Iterable[Library], engine: str, tables: Tables) -> tuple[Re
     return tuple(
         _recognised(library, schema, prefix, tables[schema], several=names.count(library.name) > 1)
         for library, schema, prefix in places
+    )
+
+
+def table_queues(known: Iterable[Library], engine: str, tables: Tables) -> tuple[Layout | Group, ...]:
+    """The queues that are tables of any name, known by their columns; by schema and table."""
+    libraries = [library for library in known if library.engine == engine and library.queues]
+    found = [
+        (library, number, TableName(schema, name))
+        for schema in sorted(tables)
+        for name, columns in sorted(tables[schema].items())
+        if (first := _first(libraries, columns)) is not None
+        for library, number in (first,)
+    ]
+    called = Counter((library.name, table.name) for library, _, table in found)
+    return tuple(
+        queue_of(
+            library, number, table, f"{library.name}/{table.name if called[library.name, table.name] < 2 else table}"
+        )
+        for library, number, table in found
+    )
+
+
+def _first(libraries: Iterable[Library], columns: Columns) -> tuple[Library, int] | None:
+    """The library and the number of its queue, from 1, that a table with these columns is."""
+    return next(
+        ((each, n) for each in libraries for n, queue in enumerate(each.queues, 1) if queue.fits(columns)), None
     )
 
 

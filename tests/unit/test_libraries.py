@@ -13,9 +13,10 @@ from qmon.libraries.recognise import Columns, explained, may_belong, recognise
 from tests.library_tables import tables
 
 KNOWN = libraries(Path("/nowhere"))
+NAMED = [library for library in KNOWN if library.tables]
 
 
-@pytest.mark.parametrize("library", KNOWN, ids=lambda library: f"{library.name}-{library.engine}")
+@pytest.mark.parametrize("library", NAMED, ids=lambda library: f"{library.name}-{library.engine}")
 def test_its_tables_are_recognised_and_no_other_librarys(library: Library) -> None:
     for prefix in library.prefixes:
         found = recognise(KNOWN, library.engine, {"app": tables(library, prefix)})
@@ -24,7 +25,7 @@ def test_its_tables_are_recognised_and_no_other_librarys(library: Library) -> No
         assert all(group.schema == "app" and group.name.startswith(library.name) for group in found[0].groups)
 
 
-@pytest.mark.parametrize("library", KNOWN, ids=lambda library: f"{library.name}-{library.engine}")
+@pytest.mark.parametrize("library", NAMED, ids=lambda library: f"{library.name}-{library.engine}")
 def test_a_column_that_is_missing_makes_it_another_table(library: Library) -> None:
     given = tables(library, library.prefixes[0])
     name = prefixed(next(iter(library.tables)), library.prefixes[0])
@@ -55,6 +56,10 @@ def test_a_file_of_the_user_adds_one_or_takes_the_place_of_one(tmp_path: Path) -
         ('name = "x"\n', "own.toml: needs [tables]"),
         ('name = "x"\n[tables]\nt = "id"\n', "own.toml: needs a [[group]]"),
         ('name = "x"\n[tables]\nt = "id"\n[[group]]\ntable = "t"\n', "own.toml: group[1]: needs"),
+        ('name = "x"\n[[queue]]\ndesign = "fifo"\n', "own.toml: queue[1]: needs columns"),
+        ('name = "x"\n[[queue]]\ncolumns = { a = "int" }\n', "own.toml: queue[1]: needs an id"),
+        ('name = "x"\n[[queue]]\ncolumns = { a = 1 }\ndesign = "fifo"\n', "own.toml: queue[1].columns.a: must be"),
+        ('name = "x"\n[[queue]]\ncolumns = { a = "int" }\nlibrary = "y"\n', "own.toml: queue[1].library"),
     ],
 )
 def test_each_fault_of_such_a_file_is_named(tmp_path: Path, text: str, fault: str) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.libraries.catalogue import libraries
-from qmon.libraries.library import Library
-from qmon.libraries.recognise import recognise
-from qmon.model.groups.group import FoundGroup
+from qmon.libraries.library import Library, TableQueue
+from qmon.libraries.recognise import Columns, recognise, table_queues
+from qmon.model.groups.group import FoundGroup, Group
 from qmon.model.samples.groups import GroupStateSample
 from qmon.monitor.probes.groups import GroupProbes
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
@@ -24,10 +24,16 @@ PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
 KNOWN: Final = [library for library in libraries(Path("/nowhere")) if library.engine == "sqlserver"]
 
 
+def one_type(queue: TableQueue) -> Columns:
+    """The columns of such a table."""
+    return {name: types[0] for name, types in queue.columns.items()}
+
+
 def statements(library: Library) -> Iterator[ProbeStatement]:
     """All that is asked of one queue whose messages are shown."""
-    (found,) = recognise(KNOWN, "sqlserver", {"dbo": tables(library, "")})
-    for group in found.groups:
+    given = {"dbo": tables(library, "") | {f"Q{n}": one_type(each) for n, each in enumerate(library.queues)}}
+    groups = [group for each in recognise(KNOWN, "sqlserver", given) for group in each.groups]
+    for group in (*groups, *(each for each in table_queues(KNOWN, "sqlserver", given) if isinstance(each, Group))):
         probes = GroupProbes(StatementCache(SqlServer(), (11, 0)), FoundGroup(group, 1, 1000))
         results = {
             (group.name, f"group_states:{state.key}"): (GroupStateSample(state.name, "mails", 1, 1.0, 0),)
@@ -37,7 +43,10 @@ def statements(library: Library) -> Iterator[ProbeStatement]:
         yield from probes.wanted(100.0, f"{group.name}/mails", 50)
 
 
-@pytest.mark.parametrize("library", KNOWN, ids=lambda library: library.name)
+GROUPS: Final = [library for library in KNOWN if any(statements(library))]
+
+
+@pytest.mark.parametrize("library", GROUPS, ids=lambda library: library.name)
 def test_each_state_is_asked_for_with_its_values_bound(library: Library) -> None:
     asked = list(statements(library))
     assert {each.probe.partition(":")[0] for each in asked} >= {"group_states", "group_messages"}
@@ -48,6 +57,7 @@ def test_each_state_is_asked_for_with_its_values_bound(library: Library) -> None
 @pytest.mark.skipif(not PARSER, reason="QMON_TSQL_CHECK names no parser")
 def test_the_parser_takes_what_is_asked(tmp_path: Path) -> None:
     texts = [each.bound.statement.text.replace("?", "@x") for library in KNOWN for each in statements(library)]
+    assert {library.name for library in KNOWN} - {library.name for library in GROUPS} == {"nservicebus"}
     assert len(texts) > 10
     place = tmp_path / "libraries.sql"
     place.write_text("\nGO\n".join(texts), encoding="utf-8")

@@ -25,7 +25,7 @@ FILES = [file for file in queries.all_files() if file.kind == "library" and file
 def queues() -> list[Layout]:
     """A queue of each library, for each prefix of its tables."""
     out = []
-    for library in built_in():
+    for library in (each for each in built_in() if each.groups):
         for prefix in library.prefixes:
             name = prefixed(str(library.groups[0]["table"]), prefix).replace("*", "mails")
             group = group_of(library, 1, prefix, TableName("app", name), f"{library.name}/mails")

@@ -10,15 +10,24 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import json_object, note, on_terminal, say, table
 from qmon.errors import BadInput
+from qmon.model.operations import Kind, Side
 
 if TYPE_CHECKING:
     from qmon.libraries.library import Library
     from qmon.model.groups.group import Group
+    from qmon.model.layout.layout import Layout
 
 _ACTIONS: Final = {
     "requeue": "requeue of what is stuck", "retry": "requeue of what is dead", "discard": "purge",
     "pause": "pause of poppers", "resume": "resume of poppers",
 }  # fmt: skip
+
+_TABLE_ACTIONS: Final = (
+    ("requeue", Kind.REQUEUE, None),
+    ("purge", Kind.PURGE, None),
+    ("pause of pushers by a gate", Kind.PAUSE, Side.PUSHERS),
+)
+"""What may be done to a table that is a queue."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -52,7 +61,8 @@ def libraries(
 
 def page(library: Library) -> Iterator[str]:
     """All that is known of a library, line by line."""
-    from qmon.libraries.library import group_of, prefixed
+    from qmon.libraries.library import group_of, prefixed, queue_of
+    from qmon.model.groups.group import Group
     from qmon.model.layout.layout import TableName
 
     prefix = library.prefixes[0]
@@ -68,8 +78,29 @@ def page(library: Library) -> Iterator[str]:
     for number, raw in enumerate(library.groups, 1):
         name = prefixed(str(raw["table"]), prefix)
         yield from _group(group_of(library, number, prefix, TableName("", name), library.name))
-    yield f"  actions        {', '.join(_actions(library)) or 'none: it is only watched'}"
+    for number, queue in enumerate(library.queues, 1):
+        types = ", ".join(f"{column} {' or '.join(kinds)}" for column, kinds in queue.columns.items())
+        yield f"  known by       columns of any table: {types}"
+        found = queue_of(library, number, TableName("", "such a table"), library.name)
+        yield from _group(found) if isinstance(found, Group) else _layout(found)
+    if library.groups:
+        yield f"  actions        {', '.join(_actions(library)) or 'none: it is only watched'}"
     yield ""
+
+
+def _layout(layout: Layout) -> Iterator[str]:
+    from qmon.operate.plan.allowed import why_not
+
+    yield f"  messages       rows of such a table, called by {' and '.join(layout.ids)}"
+    yield f"  queues         one a table, as of the design {layout.design}: {layout.traits.essence}"
+    if layout.deletes_on_pop:
+        yield "    in_progress: what an open transaction has deleted"
+        yield "    ready: what is there" + (
+            "" if layout.due_at is None else f" and due by {layout.due_at}; else scheduled"
+        )
+    yield "  rates          the server's counters of the table"
+    verbs = [words for words, kind, side in _TABLE_ACTIONS if why_not(layout, kind, side) is None]
+    yield f"  actions        {', '.join(verbs) or 'none: it is only watched'}"
 
 
 def _group(group: Group) -> Iterator[str]:

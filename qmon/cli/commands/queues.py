@@ -89,7 +89,7 @@ def _print(at: Opened, resolved: Resolved, findings: list[Candidate]) -> None:
     from qmon.monitor.probes.groups import queues_of
 
     rows = [
-        (layout.queue, layout.design, layout.table, layout.source.value, "; ".join(resolved.reasons[layout.queue]))
+        (layout.queue, layout.design, layout.table, _known_from(layout), "; ".join(resolved.reasons[layout.queue]))
         for layout in resolved.layouts
     ]
     for found in resolved.groups:
@@ -109,6 +109,10 @@ def _print(at: Opened, resolved: Resolved, findings: list[Candidate]) -> None:
         note("what is found by shape is a guess: qmon init writes it down for you to confirm")
 
 
+def _known_from(layout: Layout) -> str:
+    return "library" if layout.library else layout.source.value
+
+
 def _source(group: Group) -> tuple[str, str]:
     """From what a group is known, and by what its queues are told apart."""
     apart = f"a queue for each value of `{group.queue.name}`" if group.queue is not None else ""
@@ -122,7 +126,7 @@ def _as_object(at: Opened, resolved: Resolved, findings: list[Candidate]) -> dic
 
     known = [
         _queue(layout) | {
-            "source": layout.source.value,
+            "source": _known_from(layout),
             "confidence": None,
             "why": list(resolved.reasons[layout.queue]),
             "missing": None,
@@ -226,11 +230,11 @@ def propose(
     name = known.name if known is not None else _name(at.target.name)
     connect = known.connect if known is not None else without_password(typed)
     blocks = [_head(), target_to_toml(name, connect)]
-    for layout in resolved.layouts:
+    libraries = {g.group.library for g in resolved.groups} | {layout.library for layout in resolved.layouts}
+    kept = [layout for layout in resolved.layouts if not layout.library]
+    for layout in kept:
         blocks.append(_block(name, layout, [f"from the {layout.source.value}", *resolved.reasons[layout.queue]]))
-    blocks += [
-        queue_to_toml(name, {"library": each}) for each in sorted({g.group.library for g in resolved.groups} - {""})
-    ]
+    blocks += [queue_to_toml(name, {"library": each}) for each in sorted(libraries - {""})]
     blocks += [
         _comment(f"{g.group.name}: one table with several queues, or a part of one: keep what your file says of it")
         for g in resolved.groups if not g.group.library
@@ -245,7 +249,7 @@ def propose(
         if not likely(finding) and finding.layout.table not in answers:
             blocks.append(_maybe(name, finding))
     blocks += [_comment(f"{p.queue or 'target'}: {p.reason}") for p in resolved.problems]
-    queues = len(resolved.layouts) + len(said) + len(guessed)
+    queues = len(kept) + len(said) + len(guessed)
     return ConfigProposal(name, "\n".join(blocks), queues)
 
 

@@ -159,7 +159,8 @@ class Layout:
     known of each, from the catalogue.
     ``pop``: ``"delete"`` where a pop deletes its row although rows have states; ``None``: as the design does.
     ``routines`` maps push, pop, complete, fail … to the procedures of an installed design; ``switch`` is what these ask
-    whether they are paused, ``None`` for tables that qmon has not installed. ``part``: of a group's queue, which one.
+    whether they are paused, ``None`` for tables that qmon has not installed. ``library``: whose table it is,
+    if that is known by its columns. ``part``: of a group's queue, which one.
     """
 
     queue: str
@@ -191,6 +192,7 @@ class Layout:
     routines: tuple[tuple[str, TableName], ...] = ()
     switch: Switch | None = None
     source: LayoutSource = LayoutSource.CONFIGURATION
+    library: str = ""
     part: GroupPart | None = None
 
     @property

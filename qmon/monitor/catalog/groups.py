@@ -1,4 +1,4 @@
-"""Groups: of the libraries whose tables are here, and of the configuration, completed from the catalogue."""
+"""Queues of the libraries whose tables are here, and groups of the configuration, completed from the catalogue."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from qmon.errors import BadInput
 from qmon.libraries.catalogue import libraries
-from qmon.libraries.recognise import explained, may_belong, recognise
+from qmon.libraries.recognise import explained, may_belong, recognise, table_queues
 from qmon.model.config_reader import nearest
 from qmon.model.groups.group import FoundGroup, Group
-from qmon.model.layout.layout import LayoutSource, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.zones import UTC_ZONE, Zone
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.catalog import Catalog, TableDetails, TableRow
@@ -21,9 +21,10 @@ Details = Callable[[TableName], TableDetails]
 
 @dataclass(frozen=True, slots=True)
 class OfLibraries:
-    """The groups of libraries, all of their tables, and those that our role may not read."""
+    """The groups of libraries, their queues of a table each, and all of their tables; which our role may not read."""
 
     groups: tuple[FoundGroup, ...] = ()
+    layouts: tuple[Layout, ...] = ()
     tables: frozenset[TableName] = frozenset()
     problems: tuple[ProbeFailure, ...] = ()
     explained: tuple[str, ...] = ()
@@ -41,29 +42,44 @@ def of_libraries(
     ``details``, ``local``: see ``completed``.
     """
     known = [each for each in libraries() if each.engine == catalog.engine.name and (not names or each.name in names)]
-    near = [table for table in tables if may_belong(table.table_name, known)]
+    any_name = any(library.queues for library in known)
+    near = [table for table in tables if any_name or may_belong(table.table_name, known)]
     columns = catalog.columns(near)
     named: dict[str, dict[str, dict[str, str]]] = {}
     for table in near:
         of_table = {column.column_name: column.type_name for column in columns.get(table.table_id, ())}
         named.setdefault(table.table_schema, {})[table.table_name] = of_table
     found = recognise(known, catalog.engine.name, named)
+    theirs = frozenset(table for each in found for table in each.tables)
+    single = [each for each in table_queues(known, catalog.engine.name, named) if each.table not in theirs]
+    there = {each.library.name for each in found} | {each.library for each in single}
+    problems = [
+        _problem(name, "its tables are not here; qmon queues --explain says more")
+        for name in sorted(set(names or ()) - there)
+    ]
     rows = {table.name: table for table in tables}
     groups: list[FoundGroup] = []
-    missing = set(names or ()) - {each.library.name for each in found}
-    problems = [_problem(name, "its tables are not here; qmon queues --explain says more") for name in sorted(missing)]
-    for each in found:
-        hidden = sorted((table for table in each.tables if not rows[table].readable), key=str)
+    of_each = [(each.library.name, each.tables, each.groups) for each in found]
+    of_each += [(each.library, frozenset({each.table}), (each,)) for each in single if isinstance(each, Group)]
+    for library, own, parts in of_each:
+        hidden = sorted((table for table in own if not rows[table].readable), key=str)
         problems += [
-            ProbeFailure("library", f"{each.library.name}: our role may not read {table}", grant=catalog.grant(table))
+            ProbeFailure("library", f"{library}: our role may not read {table}", grant=catalog.grant(table))
             for table in hidden
         ]
         try:
-            groups += [] if hidden else [_found(group, rows, details, local) for group in each.groups]
+            groups += [] if hidden else [_found(group, rows, details, local) for group in parts]
         except BadInput as problem:
-            problems.append(_problem(each.library.name, str(problem)))
-    tables_of = frozenset(table for each in found for table in each.tables)
-    return OfLibraries(tuple(groups), tables_of, tuple(problems), explained(known, catalog.engine.name, named))
+            problems.append(_problem(library, str(problem)))
+    lines = explained(known, catalog.engine.name, named)
+    lines += tuple(f"{each.library}: {each.table} was recognised by its columns" for each in single)
+    return OfLibraries(
+        groups=tuple(groups),
+        layouts=tuple(each for each in single if isinstance(each, Layout)),
+        tables=theirs | {each.table for each in single},
+        problems=tuple(problems),
+        explained=lines,
+    )
 
 
 def completed(group: Group, details: Details, local: Callable[[], Zone]) -> FoundGroup:

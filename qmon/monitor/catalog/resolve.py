@@ -115,7 +115,9 @@ def resolve(
         place = before.places.get(layout.queue)
         if layout.part is None and (layout.source is not LayoutSource.REGISTRY or not read or place in there):
             work.seen_before(layout, place)
-    named = configured or installed or any(layout.source is not LayoutSource.DISCOVERY for layout in known)
+    named = (
+        configured or installed or any(each.source is not LayoutSource.DISCOVERY and not each.library for each in known)
+    )
     if by_shape and not named:
         for finding in discover(catalog, [each for each in tables if each.name not in found.tables], sequences):
             if finding.locked is not None:
@@ -220,6 +222,11 @@ class _Resolver:
         self.problems += found.problems
         taken = {layout.table for layout in self.layouts} | {each.group.table for each in self.groups}
         self.groups += [each for each in found.groups if each.group.table not in taken]
+        for layout in (each for each in found.layouts if each.table not in taken):
+            with self._problems("library", layout):
+                self._add(
+                    layout, self._details(self._table(layout.table)), ("its table was recognised by its columns",)
+                )
         return found
 
     def registered(self, layout: Layout, was: int | None) -> None:

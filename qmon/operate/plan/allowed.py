@@ -17,6 +17,12 @@ _VERBS: Final = {
     Kind.REPAIR: "repair", Kind.INSTALL_GATE: "install a gate on",
 }  # fmt: skip
 
+_NO_GATE: Final = {
+    "nservicebus": "nservicebus moves messages that are due by OUTPUT … INTO, which fails on a table with a trigger: "
+    "there is no gate, and no pause"
+}
+"""By library whose tables are queues why these can have no trigger."""
+
 
 def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:
     """The reason why this cannot be done to this queue, in one line; ``None`` where it can be planned.
@@ -25,8 +31,11 @@ def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:
     """
     if layout.part is not None and kind in _VERBS:
         return _no_library(layout, layout.part, kind, side)
-    if layout.source is LayoutSource.DISCOVERY and kind in (*_ON_ROWS, Kind.REPAIR, Kind.INSTALL_GATE):
+    guessed = layout.source is LayoutSource.DISCOVERY and not layout.library
+    if guessed and kind in (*_ON_ROWS, Kind.REPAIR, Kind.INSTALL_GATE):
         return "this queue was found by its shape alone; keep it with qmon init, then it can be acted on"
+    if layout.library in _NO_GATE and kind in (Kind.INSTALL_GATE, Kind.PAUSE):
+        return _NO_GATE[layout.library]
     if layout.design == "service_broker" and kind in _ON_ROWS:
         return "queues of Service Broker hold conversations, which qmon does not move"
     if kind is Kind.REQUEUE:

@@ -1,0 +1,163 @@
+"""NServiceBus and Rebus: queues that are tables of any name, from their columns to the figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.libraries.catalogue import libraries
+from qmon.libraries.recognise import Columns, table_queues
+from qmon.model.groups.group import Group
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.table_facts import TableFacts
+from qmon.model.operations import Kind, Side
+from qmon.monitor.catalog.access_paths import table_facts
+from qmon.monitor.catalog.catalog import ColumnRow, Index, TableDetails, TableRow
+from qmon.monitor.catalog.predicate import condition
+from qmon.monitor.catalog.resolve import Resolved
+from qmon.monitor.poll.collector import Collector
+from qmon.monitor.source import Focus
+from qmon.monitor.state.target import TargetHistory
+from qmon.operate.plan.allowed import why_not
+from tests.replayed import Driver, connection, emptied, full
+from tests.unit.test_sqlserver_replay import Idle
+
+KNOWN: Final = libraries(Path("/nowhere"))
+NSERVICEBUS: Final[dict[str, str]] = {
+    "Id": "uniqueidentifier", "CorrelationId": "varchar", "ReplyToAddress": "varchar", "Recoverable": "bit",
+    "Expires": "datetime", "Headers": "nvarchar", "Body": "varbinary", "RowVersion": "bigint",
+}  # fmt: skip
+DELAYED: Final[dict[str, str]] = {"Headers": "nvarchar", "Body": "varbinary", "Due": "datetime", "RowVersion": "bigint"}
+REBUS: Final[dict[str, str]] = {
+    "id": "bigint", "priority": "int", "expiration": "datetimeoffset", "visible": "datetimeoffset",
+    "headers": "varbinary", "body": "varbinary",
+}  # fmt: skip
+LEASE: Final[dict[str, str]] = {"leaseduntil": "datetimeoffset", "leasedby": "nvarchar", "leasedat": "datetimeoffset"}
+TABLES: Final[dict[str, Columns]] = {"Sales": NSERVICEBUS, "Sales.Delayed": DELAYED, "orders": REBUS}
+INDEXES: Final = {
+    "Sales": (
+        Index("Index_RowVersion", False, False, ("RowVersion",)),
+        Index("Index_Expires", False, False, ("Expires",), condition("([Expires] IS NOT NULL)", brackets=True)),
+    ),
+    "Sales.Delayed": (Index("Index_Due", False, False, ("Due",)),),
+    "orders": (
+        Index("PK_dbo_orders", True, True, ("priority", "id"), None, True),
+        Index("IDX_RECEIVE_dbo_orders", False, False, ("priority", "visible", "id", "expiration")),
+    ),
+}
+NULLABLE: Final = ("CorrelationId", "ReplyToAddress", "Expires", "Body")
+
+
+def found(**tables: Columns) -> list[Layout | Group]:
+    return list(table_queues(KNOWN, "sqlserver", {"dbo": tables}))
+
+
+def layouts() -> dict[str, Layout]:
+    """The queues of ``TABLES``, by table."""
+    return {each.table.name: each for each in found(**TABLES) if isinstance(each, Layout)}
+
+
+def facts(layout: Layout, number: int) -> TableFacts:
+    name = layout.table.name
+    columns = [
+        ColumnRow(number, column, kind, column not in NULLABLE, None, None, None, column in ("RowVersion", "id"))
+        for column, kind in TABLES[name].items()
+    ]
+    details = TableDetails(TableRow(number, "dbo", name, True, True, 100, 1), tuple(columns), INDEXES[name])
+    return table_facts(layout, details, None, [])
+
+
+def test_each_is_known_by_its_columns_and_their_types() -> None:
+    assert {name: (each.queue, each.design, each.library) for name, each in layouts().items()} == {
+        "Sales": ("nservicebus/Sales", "fifo", "nservicebus"),
+        "Sales.Delayed": ("nservicebus/Sales.Delayed", "pending", "nservicebus"),
+        "orders": ("rebus/orders", "pending", "rebus"),
+    }
+    bare = {
+        name: kind for name, kind in NSERVICEBUS.items() if name in ("Id", "Expires", "Headers", "Body", "RowVersion")
+    }
+    old = NSERVICEBUS | {"Headers": "varchar", "BodyString": "nvarchar"}
+    assert len(found(a=bare, b=old)) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {name: kind for name, kind in NSERVICEBUS.items() if name != "Id"},
+        NSERVICEBUS | {"RowVersion": "timestamp"},
+        {name: kind for name, kind in REBUS.items() if name != "visible"},
+        REBUS | {"visible": "datetime2"},
+        DELAYED | {"Due": "date"},
+    ],
+)  # fmt: skip
+def test_a_table_that_lacks_a_column_or_has_another_type_is_none(other: Columns) -> None:
+    assert found(other=other) == []
+
+
+def test_tables_of_one_name_are_called_after_their_schema_too() -> None:
+    both = table_queues(
+        KNOWN, "sqlserver", {"a": {"error": NSERVICEBUS}, "b": {"error": NSERVICEBUS, "audit": NSERVICEBUS}}
+    )
+    assert [each.queue for each in both if isinstance(each, Layout)] == [
+        "nservicebus/a.error", "nservicebus/audit", "nservicebus/b.error",
+    ]  # fmt: skip
+
+
+def test_a_table_may_be_called_anything() -> None:
+    (queue,) = found(**{"[a]]b].[c d]": NSERVICEBUS})
+    assert queue.table == TableName("dbo", "[a]]b].[c d]")
+
+
+def test_the_lease_transport_of_rebus_keeps_what_is_worked_on() -> None:
+    (queue,) = found(orders=REBUS | LEASE)
+    assert isinstance(queue, Group)
+    assert (queue.name, queue.library) == ("rebus/orders", "rebus")
+    assert [state.name for state in queue.states] == ["ready", "scheduled", "in_progress"]
+    layout = queue.layout(None)
+    assert "use its own tools" in str(why_not(layout, Kind.REQUEUE))
+    assert "use its own tools" in str(why_not(layout, Kind.INSTALL_GATE))
+
+
+def test_their_indexes_lead_to_what_they_are_asked_and_what_none_leads_to_is_said() -> None:
+    known = {name: facts(layout, n) for n, (name, layout) in enumerate(layouts().items(), 1)}
+    assert known["Sales"].indexes["head"] == "Index_RowVersion"
+    assert not known["Sales"].unknown.keys() & {"in_progress", "stuck", "gap", "rates"}
+    assert known["Sales.Delayed"].indexes["due"] == "Index_Due"
+    assert "an index on (`visible`) would serve it" in known["orders"].slow["scheduled"]
+    assert "nothing leads to the rows that poppers hold" in known["orders"].unknown["in_progress"]
+
+
+@pytest.mark.parametrize("row", [full, emptied])
+def test_typed_rows_reach_the_figures(row: Any) -> None:
+    queues = tuple(layouts().values())
+    driver = Driver(row)
+    collector = Collector("shop", SqlServer(), connection(driver, (15, 0)), Idle())
+    collector.use(Resolved(queues, {each.queue: facts(each, n) for n, each in enumerate(queues, 1)}))
+    history, views = TargetHistory(), []
+    for poll in range(1, 7):
+        driver.poll = poll
+        views.append(history.add(collector.collect(poll, 1.0, Focus(rows_of=queues[poll % 3].queue))))
+    assert [f for view in views for f in view.failures] == []
+    assert [f for view in views for queue in view.queues for f in queue.failures] == []
+    assert {"probe/head", "probe/head_due", "probe/depth", "probe/locks"} <= set(driver.asked)
+    sales, later, orders = (views[-1].queue(each.queue) for each in queues)
+    assert sales is not None
+    assert sales.ready.value is not None
+    assert later is not None
+    assert later.scheduled.value is not None
+    assert orders is not None
+    assert orders.in_progress.value is None
+    assert "poppers hold" in orders.in_progress.reason
+
+
+def test_they_are_acted_on_as_tables_of_their_design_but_for_what_would_break_them() -> None:
+    known = layouts()
+    for layout in known.values():
+        assert why_not(layout, Kind.REQUEUE) is None
+        assert why_not(layout, Kind.PURGE) is None
+    assert why_not(known["orders"], Kind.INSTALL_GATE) is None
+    for kind in (Kind.INSTALL_GATE, Kind.PAUSE):
+        assert "OUTPUT … INTO" in str(why_not(known["Sales"], kind, Side.PUSHERS))
