@@ -23,10 +23,14 @@ Reading = tuple[Metric, tuple[str, ...], float]
 
 @dataclass(slots=True)
 class _Total:
-    """What has moved so far. ``shown`` never falls: what later polls take back is made up for first."""
+    """What has moved so far. ``shown`` never falls: what later polls take back is made up for first.
+
+    ``known``: whether it goes on, so that what does not rise has not moved.
+    """
 
     exact: float = 0.0
     shown: float = 0.0
+    known: bool = True
 
     def add(self, moved: float) -> None:
         self.exact += moved
@@ -34,11 +38,11 @@ class _Total:
 
 
 def _moved(queue: QueueView, source: str) -> float | None:
-    """What moved since the poll before; 0 in the first poll of a queue whose flow will be known, ``None``: unknown."""
+    """What moved since the poll before; 0 where counting begins with this one, ``None``: not known in this poll."""
     if queue.flow is not None:
         moved: float | None = getattr(queue.flow, source)
         return moved
-    return 0.0 if getattr(queue, _RATE_OF[source]).reason == RATES_FOLLOW else None
+    return 0.0 if getattr(queue, _RATE_OF[source]).reason in RATES_FOLLOW else None
 
 
 class TargetReadings:
@@ -50,7 +54,7 @@ class TargetReadings:
     """
 
     def __init__(self, target: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._target = target
+        self.name = target
         self._clock = clock
         self._lock = threading.Lock()
         self._history = TargetHistory()
@@ -70,13 +74,16 @@ class TargetReadings:
         """Take in the figures of a poll."""
         with self._lock:
             self._live, self._view = True, view
-            names = {queue.name for queue in view.queues}
-            self._totals = {key: total for key, total in self._totals.items() if key[0] in names}
-            for queue in view.queues:
+            counted = () if view.server.standby is not None else view.queues  # a standby does not count
+            before, self._totals = self._totals, {}
+            for queue in counted:
                 for metric in COUNTERS:
-                    if (moved := _moved(queue, metric.source)) is not None:
-                        key = (queue.name, metric.source)
-                        self._totals.setdefault(key, _Total()).add(moved)
+                    key, moved = (queue.name, metric.source), _moved(queue, metric.source)
+                    if key in before or moved is not None:
+                        total = self._totals[key] = before.get(key) or _Total()
+                        rate = getattr(queue, _RATE_OF[metric.source]).evidence
+                        total.add(moved or 0.0)
+                        total.known = moved is not None or rate.value is not None
 
     @property
     def live(self) -> bool:
@@ -91,23 +98,23 @@ class TargetReadings:
         return view if self._clock() - view.taken_at <= max(_FRESH_S, _FRESH_POLLS * view.interval_s) else None
 
     def now(self) -> list[Reading]:
-        """All that is known now. Of a target that is lost only totals, the age of its last poll, and that it is."""
+        """All that is known now. Of a target that is lost only that it is, and the age of its last poll."""
         with self._lock:
             view, fresh = self._view, self._fresh()
-            totals = {key: total.shown for key, total in self._totals.items()}
-        found: list[Reading] = [(UP, (self._target,), float(fresh is not None))]
+            totals = {} if fresh is None else {key: total.shown for key, total in self._totals.items() if total.known}
+        found: list[Reading] = [(UP, (self.name,), float(fresh is not None))]
         behind_s = 0.0 if view is None else max(0.0, self._clock() - view.taken_at)
         if view is not None:
-            found.append((POLL_AGE, (self._target,), behind_s))
+            found.append((POLL_AGE, (self.name,), behind_s))
         if fresh is not None:
             for queue in fresh.queues:
                 found.extend(self._of_queue(queue, behind_s + fresh.since_read_s(queue)))
         of_source = {metric.source: metric for metric in COUNTERS}
-        found.extend((of_source[source], (self._target, name), total) for (name, source), total in totals.items())
+        found.extend((of_source[source], (self.name, name), total) for (name, source), total in totals.items())
         return found
 
     def _of_queue(self, queue: QueueView, behind_s: float) -> Iterator[Reading]:
-        labels = (self._target, queue.name)
+        labels = (self.name, queue.name)
         for code, severity in dict.fromkeys((v.code, v.severity) for v in queue.verdicts):
             yield VERDICT, (*labels, code, severity.name.lower()), 1.0
         for metric in GAUGES:

@@ -67,8 +67,9 @@ class MetricsServer:
                 elif path == "/healthz":
                     self._answer(200, b"ok\n")
                 elif path == "/readyz":
-                    ready = any(target.live for target in targets)
-                    self._answer(*((200, b"ready\n") if ready else (503, b"no target is polled\n")))
+                    polled = {target.name: target.live for target in targets}
+                    lines = (f"{name}: {'polled' if live else 'not polled'}\n" for name, live in polled.items())
+                    self._answer(200 if any(polled.values()) else 503, "".join(lines).encode())
                 else:
                     self._answer(404, b"/metrics, /healthz, /readyz\n")
 

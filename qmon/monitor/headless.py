@@ -38,6 +38,8 @@ class HeadlessPoller:
         self._sink = sink
         self._opened = opened
         self._closing = threading.Event()
+        self._ending = threading.Lock()
+        """Held while something begins, which is not begun once ``_closing`` is set."""
         self._poller: Poller | None = None
         self._thread = threading.Thread(target=self._begin, name="qmon-headless", daemon=True)
 
@@ -46,29 +48,40 @@ class HeadlessPoller:
         self._thread.start()
 
     def close(self) -> None:
-        """End: no more polls. Waits some seconds at most."""
-        self._closing.set()
-        self._thread.join(0.5)
+        """End: no more polls, and the sink hears no more. Waits some seconds at most."""
+        with self._ending:
+            self._closing.set()
         if self._poller is not None:
             self._poller.close()
 
     def _begin(self) -> None:
         """Find the password and the engine, which may need the server, and start to poll."""
         while not self._closing.is_set():
+            connection: Connection | None = None
             try:
                 target, connection = self._log_in()
                 poller = open_poller(target, self._layouts, interval_s=self._interval_s, first=connection)
-                if not self._closing.is_set():
-                    self._opened(target)
-            except QmonError as problem:
-                self._sink(SourceState(self._target.name, Phase.LOST, str(problem)))
-                if self._closing.wait(_CONNECT_EVERY_S):
+                if self._poll(target, poller):
                     return
-                continue
-            if not self._closing.is_set():
-                self._poller = poller
-                poller.start(self._sink)
-            return
+                reason = ""
+            except QmonError as problem:
+                reason = str(problem)
+            if connection is not None:
+                connection.close()
+            with self._ending:
+                if not self._closing.is_set():
+                    self._sink(SourceState(self._target.name, Phase.LOST, reason))
+            self._closing.wait(_CONNECT_EVERY_S)
+
+    def _poll(self, target: Target, poller: Poller) -> bool:
+        """Start to poll, unless it was closed meanwhile."""
+        with self._ending:
+            if self._closing.is_set():
+                return False
+            self._opened(target)
+            self._poller = poller
+            poller.start(self._sink)
+            return True
 
     def _log_in(self) -> tuple[Target, Connection | None]:
         """The target with its password, and a connection; none where it cannot be reached now."""

@@ -9,11 +9,15 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
+from qmon.metrics.readings import TargetReadings
+from qmon.metrics.server import MetricsServer
+from qmon.monitor.source import Phase, SourceState
 from tests.cli.calling import call, program, surroundings
 from tests.contract.watching import installed
 from tests.facts import query, wait_until
+from tests.increase import scraped
+from tests.tui.scripted import Clock, view
 
 pytestmark = pytest.mark.server
 CONFIG = """
@@ -22,17 +26,6 @@ connect = "{url}"
 [target.gone]
 connect = "postgresql://nobody@127.0.0.1:1/nothing"
 """
-
-
-def scraped(url: str) -> dict[tuple[str, str, str], float]:
-    """The samples, by name, target and queue."""
-    with urlopen(url, timeout=30) as answer:  # noqa: S310
-        text = answer.read().decode()
-    return {
-        (sample.name, sample.labels["target"], sample.labels.get("queue", "")): sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-    }
 
 
 def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_path: Path, database: str) -> None:
@@ -57,22 +50,36 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
             assert found[pushed, "shop", "status"] == 7.0
             assert (found["qmon_target_up", "shop", ""], found["qmon_target_up", "gone", ""]) == (1.0, 0.0)
             assert {name for name, target, _ in found if target == "gone"} == {"qmon_target_up"}
-            for path, code in (("healthz", 200), ("readyz", 200), ("other", 404)):
-                assert status(url.replace("metrics", path)) == code
+            assert answer(url, "healthz") == (200, "ok\n")
+            assert answer(url, "readyz") == (200, "shop: polled\ngone: not polled\n")
+            assert answer(url, "other")[0] == 404
             child.send_signal(signal.SIGTERM)
             assert child.wait(90) == 0
         finally:
             child.kill()
 
 
-def status(url: str) -> int:
-    """The HTTP status."""
+def answer(url: str, path: str) -> tuple[int, str]:
+    """The HTTP status and the text of another path."""
     try:
-        with urlopen(url, timeout=30) as answer:  # noqa: S310
-            return int(answer.status)
+        with urlopen(url.replace("metrics", path), timeout=30) as found:  # noqa: S310
+            return int(found.status), found.read().decode()
     except HTTPError as refused:
         with refused:
-            return refused.code
+            return refused.code, refused.read().decode()
+
+
+def test_it_is_ready_once_a_target_is_polled_and_lists_each() -> None:
+    shop, gone = TargetReadings("shop", Clock()), TargetReadings("gone", Clock())
+    server = MetricsServer("127.0.0.1:0", [shop, gone])
+    try:
+        assert answer(server.url, "readyz") == (503, "shop: not polled\ngone: not polled\n")
+        shop.seen(view([]))
+        assert answer(server.url, "readyz") == (200, "shop: polled\ngone: not polled\n")
+        shop.take(SourceState("shop", Phase.LOST, "gone"))
+        assert answer(server.url, "readyz")[0] == 503
+    finally:
+        server.close()
 
 
 def test_bad_input_is_said_before_anything_begins(database: str) -> None:

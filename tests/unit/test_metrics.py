@@ -11,10 +11,11 @@ from prometheus_client.registry import CollectorRegistry
 
 from qmon import carried
 from qmon.errors import BadInput
-from qmon.metrics.metrics import AGE, AT_LEAST, METRICS, UP
+from qmon.metrics.metrics import AGE, AT_LEAST, METRICS, POLL_AGE, UP
 from qmon.metrics.readings import TargetReadings
 from qmon.metrics.server import Readings, address
 from qmon.model.rates.flow import Flow
+from qmon.model.standby import Standby
 from qmon.monitor.source import Phase, SourceState
 from qmon.monitor.state.queue import RATES_FOLLOW
 from tests.tui.scripted import TAKEN_AT, Clock, figure, queue, view
@@ -65,7 +66,7 @@ def test_totals_never_fall_and_nothing_is_counted_twice() -> None:
 def test_a_counter_begins_at_0_before_anything_moves_and_only_where_it_will_be_known() -> None:
     readings = TargetReadings("orders-prod", Clock())
     first = replace(
-        queue("q"), flow=None, push_rate=figure(None, RATES_FOLLOW), complete_rate=figure(None, "no column")
+        queue("q"), flow=None, push_rate=figure(None, min(RATES_FOLLOW)), complete_rate=figure(None, "no column")
     )
     readings.seen(view([first]))
     found = scraped(readings)
@@ -73,22 +74,35 @@ def test_a_counter_begins_at_0_before_anything_moves_and_only_where_it_will_be_k
     assert ("qmon_queue_completed_messages_total", "q") not in found
 
 
-def test_of_a_lost_or_silent_target_only_totals_stay() -> None:
+def test_a_counter_is_absent_while_it_is_not_known_whether_anything_moves_and_goes_on_afterwards() -> None:
+    readings = TargetReadings("orders-prod", Clock())
+    pushed = ("qmon_queue_pushed_messages_total", "q")
+    moved = replace(queue("q"), flow=Flow(3.0, 1.0, 1.0, 2.0))
+    uncounted = replace(queue("q", push=None), flow=None)
+    found = []
+    for each in (moved, uncounted, replace(uncounted, push_rate=figure(None, min(RATES_FOLLOW))), moved):
+        readings.seen(view([each]))
+        found.append(scraped(readings).get(pushed))
+    assert found == [3.0, None, 3.0, 6.0]
+    now = view([moved])
+    readings.seen(replace(now, server=replace(now.server, standby=Standby(0.0, False))))
+    assert pushed not in scraped(readings)
+
+
+def test_of_a_lost_or_silent_target_only_that_it_is_and_the_age_of_its_last_poll_are_served() -> None:
     clock = Clock()
     readings = TargetReadings("orders-prod", clock)
     assert scraped(readings) == {(UP.name,): 0.0}
-    readings.seen(view([replace(queue("q"), flow=Flow(3.0, 1.0, 1.0, 2.0))]))
+    moved = replace(queue("q"), flow=Flow(3.0, 1.0, 1.0, 2.0))
+    readings.seen(view([moved]))
     assert scraped(readings)[UP.name,] == 1.0
     assert readings.live
     readings.take(SourceState("orders-prod", Phase.LOST, "gone"))
-    lost = scraped(readings)
-    assert {key[0].removesuffix("_total") for key in lost} == {
-        UP.name, "qmon_target_poll_age_seconds",
-        *(f"qmon_queue_{moved}_messages" for moved in ("pushed", "popped", "completed")),
-    }  # fmt: skip
-    readings.seen(view([queue("q")]))
+    assert set(scraped(readings)) == {(UP.name,), (POLL_AGE.name,)}
+    readings.seen(view([moved]))
+    assert scraped(readings)["qmon_queue_pushed_messages_total", "q"] == 6.0, "it goes on where it was"
     clock.now = TAKEN_AT + 60.0
-    assert scraped(readings)[UP.name,] == 0.0
+    assert set(scraped(readings)) == {(UP.name,), (POLL_AGE.name,)}
     assert not readings.live
 
 

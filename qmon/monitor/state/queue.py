@@ -38,12 +38,14 @@ from qmon.monitor.state.verdict_log import VerdictLog
 
 _SMOOTH_S: Final = 4.0
 MOST_POINTS: Final = 1200
-RATES_FOLLOW: Final = "rates follow with the second poll"
+_FOLLOWS: Final = "rates follow with the second poll"
 _NOT_YET = "not read yet: many queues are read in turns"
 _UNSEEN = "sessions, or what they run, cannot be seen"
 _OF_A_LIBRARY = "the workers of a library are not told apart by their sessions"
 _BROKEN = "counters were not read without a break"
 _FORGOTTEN = "the server began to count this table anew, or may have"
+RATES_FOLLOW: Final = frozenset({_FOLLOWS, _BROKEN, _FORGOTTEN})
+"""Why rates are unknown in a poll after which they will be known."""
 
 
 class QueueTrack:
@@ -333,7 +335,7 @@ class QueueTrack:
             return _uncounted(snapshot)
         if self._idle_since is not None:
             return _nothing_counted(snapshot.sampled_at - self._idle_since)
-        return RATES_FOLLOW if self._prev is None else _FORGOTTEN if self._began_anew else _BROKEN
+        return _FOLLOWS if self._prev is None else _FORGOTTEN if self._began_anew else _BROKEN
 
     def _extra(self, q: QueueSamples, figure: str, at: float) -> Figure:
         state, count = q.layout.state, q.count

@@ -1,0 +1,42 @@
+"""PromQL's ``increase()`` without Prometheus: what counters have moved, over scrapes that are kept."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+from urllib.request import urlopen
+
+from prometheus_client.parser import text_string_to_metric_families
+
+Series = tuple[str, str, str]
+"""The name of a metric, its target, and its queue, empty where it has none."""
+
+
+def scraped(url: str) -> dict[Series, float]:
+    """The samples that are served now."""
+    with urlopen(url, timeout=30) as answer:  # noqa: S310
+        text = answer.read().decode()
+    return {
+        (sample.name, sample.labels["target"], sample.labels.get("queue", "")): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+class Scrapes:
+    """All samples of counters, scrape by scrape."""
+
+    def __init__(self) -> None:
+        self.samples: defaultdict[Series, list[float]] = defaultdict(list)
+
+    def scrape(self, url: str) -> dict[Series, float]:
+        """The samples that are served now, and are kept."""
+        found = scraped(url)
+        for series, value in found.items():
+            self.samples[series].append(value)
+        return found
+
+    def increase(self, series: Series) -> float:
+        """As PromQL has it, without its extrapolation: a counter that falls has begun again at 0."""
+        pairs = pairwise(self.samples[series])
+        return sum((now - before if now >= before else now for before, now in pairs), start=0.0)
