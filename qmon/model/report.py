@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from qmon.model.broker import BrokerView, state
 from qmon.model.figure import Figure, Verdict
+from qmon.model.group_view import GROUP_FIGURES, GroupView, group_views
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.usage import QueueUse
 from qmon.model.snapshot import ProbeFailure
@@ -107,7 +109,7 @@ def status_object(view: View) -> dict[str, Any]:
     Counts are whole messages, rates messages per second over ``window_seconds``, ``oldest_seconds`` seconds, ``fill``
     0 to 1. ``approximate`` maps a figure to ``~`` (estimated) or ``≥`` (at least); ``unknown`` maps one to the reason;
     ``age_seconds`` maps those that were read before this poll to their age; ``old`` maps those that are too old to say
-    anything, and so unknown, to what was last read.
+    anything, and so unknown, to what was last read. ``tables``: those with several queues.
     """
     probe = view.server
     return {
@@ -124,6 +126,7 @@ def status_object(view: View) -> dict[str, Any]:
         },
         **target_object(probe),
         "queues": [queue_object(queue, view.since_read_s(queue)) for queue in view.queues],
+        "tables": [_table_object(group) for group in group_views(view.queues)],
         "failures": [failure_object(f) for f in (*view.failures, *(f for q in view.queues for f in q.failures))],
     }
 
@@ -139,13 +142,34 @@ def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
         "window_seconds": None if queue.window_s is None else round(queue.window_s, 3),
         "verdict": {"code": queue.verdict.code, "proof": queue.verdict.proof},
         "verdicts": [_verdict(each) for each in queue.verdicts or (queue.verdict,)],
-        "approximate": {n: "≥" if f.at_least else "~" for n, f in figures.items() if f.at_least or f.estimated},
-        "unknown": {n: f.evidence.reason or "not known" for n, f in figures.items() if f.evidence.value is None},
+        "approximate": _approximate(figures),
+        "unknown": _unknown(figures),
         "age_seconds": {
             n: round(age, 3) for n, f in figures.items() if f.value is not None and (age := f.age_s + since_read_s) > 0
         },
         "old": {n: _value(n, f) for n, f in figures.items() if f.old},
     }
+
+
+def _table_object(group: GroupView) -> dict[str, Any]:
+    """Several queues of one table: sums of their figures, of ``oldest_seconds`` the greatest; null as of a queue."""
+    figures = {each.name: group.figures[each.field] for each in GROUP_FIGURES}
+    return {
+        "name": group.name,
+        "table": str(group.table),
+        "queues": list(group.queues),
+        **{name: _value(name, figure.evidence) for name, figure in figures.items()},
+        "approximate": _approximate(figures),
+        "unknown": _unknown(figures),
+    }
+
+
+def _approximate(figures: Mapping[str, Figure]) -> dict[str, str]:
+    return {name: "≥" if f.at_least else "~" for name, f in figures.items() if f.at_least or f.estimated}
+
+
+def _unknown(figures: Mapping[str, Figure]) -> dict[str, str]:
+    return {name: f.evidence.reason or "not known" for name, f in figures.items() if f.evidence.value is None}
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:

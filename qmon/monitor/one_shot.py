@@ -15,6 +15,7 @@ from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import FIRST_READ_S
 from qmon.monitor.source import Event, Phase, SourceState
+from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 from qmon.monitor.state.target import TargetHistory
 
 MORE_POLLS: Final = 2
@@ -46,7 +47,7 @@ def view_over(
     interval_s = min(max(over_s / 2, 0.5), 2.0)
     views, _ = _views(
         target, layouts, interval_s=interval_s, timeout_s=over_s + _ANSWER_S, enough=enough,
-        cold_s=_TRIES * (FIRST_READ_S + _ANSWER_S), report=report, first=first,
+        over_s=over_s, cold_s=_TRIES * (FIRST_READ_S + _ANSWER_S), report=report, first=first,
     )  # fmt: skip
     if not views:
         raise Unreachable(f"{target.name} does not answer")
@@ -87,16 +88,18 @@ def _views(
     interval_s: float,
     timeout_s: float,
     enough: Callable[[Sequence[View]], bool],
+    over_s: float = RATE_WINDOW_S,
     cold_s: float = 0.0,
     report: Callable[[str], None] = lambda _: None,
     first: Connection | None = None,
 ) -> tuple[list[View], bool]:
     """Poll until it is enough, or so many seconds have passed; also whether it was enough in time.
 
-    ``cold_s``: so much longer where the catalogue could not be read at once. What was lost while it was being read is
-    tried once more. Raises ``Unreachable`` where the target cannot be reached or is lost meanwhile.
+    ``over_s``: seconds that rates are taken over. ``cold_s``: so much longer where the catalogue could not be read at
+    once. What was lost while it was being read is tried once more. Raises ``Unreachable`` where the target cannot be
+    reached or is lost meanwhile.
     """
-    history, done = TargetHistory(), threading.Event()
+    history, done = TargetHistory(window_s=max(over_s, RATE_WINDOW_S)), threading.Event()
     views: list[View] = []
     problems: list[str] = []
     cold = threading.Event()

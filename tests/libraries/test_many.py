@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
+from qmon.model.groups.group import MOST_QUEUES
 from qmon.model.view import View
-from qmon.monitor.probes.groups import MOST_QUEUES
 from qmon.monitor.source import Focus
 from tests.contract.watching import watching
 from tests.facts import query

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.layout.designs import TRAITS
-from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
+from qmon.model.layout.layout import GroupPart, Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.rates.forecast import Forecast, Trend
 from qmon.model.rates.series import Point
 from qmon.model.samples.polled import BlockingSample, MessageSample, ServerSample, WaitSample
@@ -120,6 +120,14 @@ def queue(
         failures=failures,
         gap_kind="" if design == "ring" else "id span",
     )
+
+
+def part(name: str, **figures: Any) -> QueueView:
+    """A queue of a table with several, ``oban/mails`` of ``app.oban``; ``figures``: as ``queue`` takes them."""
+    made = queue(name, gap=figure(None, "its rows come in no order"), **figures)
+    group, _, value = name.partition("/")
+    of = GroupPart(group, value, group, kinds=("ready", "scheduled", "in_progress", "dead", "done"))
+    return replace(made, layout=Layout(name, group, TableName("app", group), "id", part=of), gap_kind="")
 
 
 def messages(count: int, *, oldest_s: float = 7_512.0) -> tuple[MessageSample, ...]:

@@ -10,12 +10,12 @@ import pytest
 from qmon.engines.postgres.engine import Postgres
 from qmon.model.budget import Observing, Throttled
 from qmon.model.groups.conditions import ColumnRef, OneOf
-from qmon.model.groups.group import FoundGroup, Group, State
+from qmon.model.groups.group import MOST_QUEUES, FoundGroup, Group, State
 from qmon.model.layout.layout import TableName
 from qmon.model.samples.groups import GroupStateSample
 from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import Snapshot
-from qmon.monitor.probes.groups import MOST_QUEUES, GroupProbes
+from qmon.monitor.probes.groups import GroupProbes
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.state.stale_figures import fresh_s
 

@@ -75,6 +75,16 @@ def test_second_poll_gives_rates_of_committed_messages() -> None:
     assert (queue.push_rate.value, queue.pop_rate.value, queue.window_s) == (10, 5, 2)
 
 
+@pytest.mark.parametrize(("window_s", "pushed"), [(10.0, 20.0), (60.0, 12.0)])
+def test_rates_are_taken_over_as_long_as_is_asked(window_s: float, pushed: float) -> None:
+    """Ten a second for forty seconds, then twenty."""
+    history = TargetHistory(window_s=window_s)
+    steps = [20 * number + 20 * max(0, number - 20) for number in range(26)]
+    views = [history.add(poll(n + 1, 1000.0 + 2 * n, fifo(moved(COUNTERS, moves, 0)))) for n, moves in enumerate(steps)]
+    queue = views[-1].queues[0]
+    assert (queue.push_rate.value, queue.window_s) == (pushed, min(window_s, 50.0))
+
+
 @pytest.mark.parametrize(("started_at", "rate"), [(500.0, 10.0), (0.0, None)])
 def test_a_server_that_does_not_say_when_it_started_may_be_another_one_over_another_connection(
     started_at: float, rate: float | None

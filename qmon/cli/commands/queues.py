@@ -95,6 +95,8 @@ def _print(at: Opened, resolved: Resolved, findings: list[Candidate]) -> None:
     for found in resolved.groups:
         source, why = _source(found.group)
         each = queues_of(at.connection, at.engine, found)
+        if len(each) > 1:
+            rows.append((found.group.name, "table", found.group.table, source, f"{len(each)} queues"))
         rows += [(layout.queue, layout.design, layout.table, source, why) for layout in each]
     rows += [(f.layout.queue, f.layout.design, f.layout.table, f"{_sure(f)}, by shape", _why(f)) for f in findings]
     if rows:

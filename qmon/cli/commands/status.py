@@ -9,19 +9,27 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import clean, json_object, note, say, table
 from qmon.model.broker import TRANSMISSION, state
+from qmon.model.figure import Figure
+from qmon.model.group_view import group_views
 from qmon.model.text import UNKNOWN, count, duration, rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qmon.model.broker import BrokerView
-    from qmon.model.figure import Figure, Verdict
+    from qmon.model.figure import Verdict
     from qmon.model.view import View
 
 _OVER_S: Final = 2.0
 _HEADERS: Final = (
     "QUEUE", "DESIGN", "READY", "IN PROG", "STUCK", "DEAD", "OLDEST", "PUSH/s", "POP/s", "GAP", "VERDICT",
 )  # fmt: skip
+
+_FIGURES: Final = (
+    ("ready", count), ("in_progress", count), ("stuck", count), ("dead", count), ("oldest", duration),
+    ("push_rate", rate), ("pop_rate", rate), ("gap", count),
+)  # fmt: skip
+_NONE: Final = Figure()
 
 
 def add_to(app: typer.Typer) -> None:
@@ -70,23 +78,16 @@ def _print(view: View) -> None:
 
 
 def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Headers, and one row a queue."""
-    rows: list[tuple[str, ...]] = [
-        (
-            queue.name,
-            queue.layout.design,
-            shown(queue.ready, count),
-            shown(queue.in_progress, count),
-            shown(queue.stuck, count),
-            shown(queue.dead, count),
-            shown(queue.oldest, duration),
-            shown(queue.push_rate, rate),
-            shown(queue.pop_rate, rate),
-            shown(queue.gap, count),
-            f"{queue.verdict.code}: {queue.verdict.proof}" if queue.verdict.proof else queue.verdict.code,
-        )
-        for queue in view.queues
-    ]
+    """Headers, and one row a queue; above those of a table with several, one of them all."""
+    above = {group.queues[0]: group for group in group_views(view.queues)}
+    rows: list[tuple[str, ...]] = []
+    for queue in view.queues:
+        if (group := above.get(queue.name)) is not None:
+            together = [shown(group.figures.get(field, _NONE), write) for field, write in _FIGURES]
+            rows.append((group.name, "table", *together, f"{len(group.queues)} queues"))
+        verdict = f"{queue.verdict.code}: {queue.verdict.proof}" if queue.verdict.proof else queue.verdict.code
+        figures = [shown(getattr(queue, field), write) for field, write in _FIGURES]
+        rows.append((queue.name, queue.layout.design, *figures, verdict))
     if view.server.broker is not None:
         rows += _broker_rows(view.server.broker)
     return _HEADERS, rows

@@ -12,7 +12,7 @@ from qmon.engines.base import Connection, Engine, Value
 from qmon.engines.rows import records
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import NEVER
-from qmon.model.groups.group import FoundGroup, Kind, State
+from qmon.model.groups.group import MOST_QUEUES, FoundGroup, Kind, State
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.groups import GroupOwnerSample, GroupStateSample, GroupWorkersSample, StateCount
 from qmon.model.samples.messages import MessageDiagnostics, OwnerSample
@@ -23,8 +23,6 @@ from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.messages import OWNERS
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
-MOST_QUEUES: Final = 500
-"""So many queues of a group are known at most, those with most messages."""
 MOST_FINISHED: Final = 100_000
 """Of a table with so many rows at most finished messages are counted."""
 _SELDOM_S: Final = 10.0

@@ -30,7 +30,7 @@ from qmon.monitor.state.diagnosis import QueueDiagnosis
 from qmon.monitor.state.figures import HeldRows
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.rates.id_rates import IdRates
-from qmon.monitor.state.rates.rate_window import Rates, RateWindow, Tick
+from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
 from qmon.monitor.state.ring import LedgerTrack
 from qmon.monitor.state.stale_figures import StaleFigures, failure_of, flow_unread, of_before, of_locks
 from qmon.monitor.state.usage import TableUses, UseTrack, own_uses
@@ -49,9 +49,14 @@ RATES_FOLLOW: Final = frozenset({_FOLLOWS, _BROKEN, _FORGOTTEN})
 
 
 class QueueTrack:
-    """The memory of one queue. Not thread-safe: one thread folds."""
+    """The memory of one queue. Not thread-safe: one thread folds.
 
-    def __init__(self) -> None:
+    Args:
+        window_s: seconds that rates are taken over.
+    """
+
+    def __init__(self, window_s: float = RATE_WINDOW_S) -> None:
+        self._window_s = window_s
         self._points = SeriesRecorder(MOST_POINTS)
         self._verdict_log = VerdictLog()
         self._files: dict[int, tuple[int, int | None]] = {}
@@ -59,7 +64,7 @@ class QueueTrack:
 
     def _forget(self) -> None:
         """Begin anew, but for past verdicts and plotted points: they were true of what lay there then."""
-        self._window = RateWindow()
+        self._window = RateWindow(self._window_s)
         self._shares = Shares()
         self._prev: QueueSamples | None = None
         self._prev_uses: Uses = {}
@@ -73,7 +78,7 @@ class QueueTrack:
         self._stale = StaleFigures()
         self._bound = stale_figures.OldestBound()
         self._ledger = LedgerTrack()
-        self._by_ids = IdRates()
+        self._by_ids = IdRates(self._window_s)
         self._flow_now: Flow | None = None
         self._span_s: float | None = None
         self._last: tuple[float, QueueView] | None = None

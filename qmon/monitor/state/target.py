@@ -35,19 +35,21 @@ class TargetHistory:
 
     Args:
         budget: share of one processor that polling may cost the server (0.01 is one per cent).
+        window_s: seconds that rates are taken over.
     """
 
-    def __init__(self, budget: float = BUDGET_SHARE) -> None:
+    def __init__(self, budget: float = BUDGET_SHARE, window_s: float = RATE_WINDOW_S) -> None:
+        self._window_s = window_s
         self._budget = budget
         self._tracks: dict[str, QueueTrack] = {}
         self._prev: Snapshot | None = None
         self._servers = CounterWindow[tuple[ServerSample, int]](
-            RATE_WINDOW_S * 0.95, reset=lambda before, now: now[1] < before[1]
+            window_s * 0.95, reset=lambda before, now: now[1] < before[1]
         )
         """Samples, each with qmon's own transactions among those it counts."""
         self._waits = WaitTrack()
         self._deadlocks = DeadlockTrack()
-        self._counters = CounterTrack()
+        self._counters = CounterTrack(window_s)
         self._broker = BrokerTrack()
 
     def add(self, snapshot: Snapshot) -> View:
@@ -65,7 +67,7 @@ class TargetHistory:
         for samples in snapshot.queues:
             track = self._tracks.get(samples.layout.queue)
             if track is None:
-                track = self._tracks[samples.layout.queue] = QueueTrack()
+                track = self._tracks[samples.layout.queue] = QueueTrack(self._window_s)
             if samples.unread:
                 queues.append(track.unread(snapshot, samples, unbroken=unbroken))
             elif samples.layout.queue in gone:

@@ -1,4 +1,4 @@
-"""The rows of the overview: one a queue, the worst first unless asked otherwise."""
+"""The rows of the overview: one a queue, the worst first unless asked otherwise; one above the queues of a table."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from qmon.model import text
 from qmon.model.baselines import Anomaly
+from qmon.model.group_view import GROUP_FIGURES, GroupView
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.sparkline import sparkline
 from qmon.model.view import QueueView
@@ -58,9 +59,15 @@ Known = dict[str, _Made]
 
 
 def rows(
-    queues: Sequence[QueueView], cells: int, unusual: baselines.Found | None = None, known: Known | None = None
+    queues: Sequence[QueueView],
+    cells: int,
+    unusual: baselines.Found | None = None,
+    known: Known | None = None,
+    groups: Sequence[GroupView] = (),
 ) -> tuple[GridRow, ...]:
-    """One row a queue, in the order given. The trend is only drawn where its column may be there.
+    """One row a queue, in the order given, and above the first of each of ``groups`` a row of them all.
+
+    The trend is only drawn where its column may be there.
 
     ``unusual``: what is outside its band, for rows of ``WITH_USUAL``. ``known``: rows of before, and those of now.
     """
@@ -69,7 +76,9 @@ def rows(
     made = {queue.name: _made(queue, look, known.get(queue.name)) for queue in queues}
     known.clear()
     known.update(made)
-    plain = tuple(row for _, _, row in made.values())
+    first = {next((name for name in made if name in group.queues), ""): group for group in groups}
+    above = {name: (_heading(group),) for name, group in first.items()}
+    plain = tuple(row for name, (_, _, own) in made.items() for row in (*above.get(name, ()), own))
     if unusual is None:
         return plain
     full = cells >= baselines.FULL_WORDS_FROM
@@ -80,7 +89,26 @@ def _with_usual(row: GridRow, found: Sequence[Anomaly], full: bool) -> GridRow:
     marked = [
         baselines.marked(cell, column.key, found) for column, cell in zip(COLUMNS, row.cells, strict=True)
     ]  # fmt: skip
-    return GridRow(row.key, (*marked[:_USUAL_AT], baselines.cell(found, full=full), *marked[_USUAL_AT:]), row.notes)
+    cells = (*marked[:_USUAL_AT], baselines.cell(found, full=full), *marked[_USUAL_AT:])
+    return GridRow(row.key, cells, row.notes, row.heading)
+
+
+def _heading(group: GroupView) -> GridRow:
+    """What its queues have together; what is wrong is said of each."""
+    write = {"oldest": text.duration, "push_rate": figures.aligned_rate, "pop_rate": figures.aligned_rate}
+    cells = {key: figures.cell(figure, write.get(key, text.count)) for key, figure in group.figures.items()}
+    cells |= {key: _NO_RATE for key in ("push_rate", "pop_rate") if group.figures[key].value is None}
+    cells |= {
+        "queue": (clean(group.name), "title"),
+        "design": ("table", "muted"),
+        "verdict": (f"{len(group.queues)} queues", "muted"),
+    }
+    return GridRow(
+        f"\0{group.name}",
+        tuple(cells.get(column.key, ("", "muted")) for column in COLUMNS),
+        {each.field: clean(reason) for each in GROUP_FIGURES if (reason := group.figures[each.field].reason)},
+        heading=True,
+    )
 
 
 def _made(queue: QueueView, look: tuple[bool, bool], before: _Made | None) -> _Made:

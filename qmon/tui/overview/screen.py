@@ -6,6 +6,7 @@ from textual import on
 from textual.app import ComposeResult
 
 from qmon.model.figure import Verdict
+from qmon.model.group_view import group_views
 from qmon.model.verdicts.access import unreachable
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus, Phase
@@ -62,7 +63,7 @@ class OverviewScreen(DashboardScreen):
         known = self.app.known.baselines
         self.unusual = baselines.find(known, view.target, view.queues) if view.target in known.hours else None
         self.grid.columns = overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
-        rows = overview.rows(kept, self.size.width, self.unusual, self._known)
+        rows = overview.rows(kept, self.size.width, self.unusual, self._known, group_views(view.queues))
         self.grid.show(rows, sorted_by=self.sorted_by, stale=stale, empty=empty)
         self._draw_broker(view, stale=stale)
         self._draw_selected(view, stale=stale, lost=_lost(shown))

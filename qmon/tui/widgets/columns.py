@@ -40,11 +40,15 @@ class GridColumn:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """A row by its key, one cell a column. ``notes`` holds by column key why a figure is unknown."""
+    """A row by its key, one cell a column. ``notes`` holds by column key why a figure is unknown.
+
+    ``heading``: it stands above rows that belong together, and no cursor comes to it.
+    """
 
     key: str
     cells: tuple[Cell, ...]
     notes: Mapping[str, str] = field(default_factory=dict)
+    heading: bool = False
 
 
 @dataclass(frozen=True, slots=True)

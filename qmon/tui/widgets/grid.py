@@ -73,13 +73,13 @@ class Grid(TonedWidget, can_focus=True):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the rows, from the top."""
-        return tuple(row.key for row in self._rows)
+        """The keys of the rows that the cursor can be on, from the top."""
+        return _keys(self._rows)
 
     @property
     def keys_on_screen(self) -> tuple[str, ...]:
         """The keys of the rows that there are lines for."""
-        return self.keys[self._top : self._top + max(0, self.size.height - 1)]
+        return _keys(self._rows[self._top : self._top + max(0, self.size.height - 1)])
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ class Grid(TonedWidget, can_focus=True):
         self._place([row for row in self._rows if id(row) not in known])
         cursor = self.cursor
         if not self._held:
-            self._choose(self._rows[0].key if self._rows else None)
+            self._choose(next(iter(self.keys), None))
         elif self.cursor not in self.keys:
             self._choose(self._nearest(old))
         self._follow()
@@ -111,10 +111,9 @@ class Grid(TonedWidget, can_focus=True):
 
     def _nearest(self, old: Sequence[GridRow]) -> str | None:
         """Where the cursor goes when its row is gone: the row now at the same place."""
-        if not self._rows:
-            return None
-        at = next((i for i, row in enumerate(old) if row.key == self.cursor), 0)
-        return self._rows[min(at, len(self._rows) - 1)].key
+        keys, before = self.keys, _keys(old)
+        at = before.index(self.cursor) if self.cursor in before else 0
+        return keys[min(at, len(keys) - 1)] if keys else None
 
     def _paint_changes(self, old: Sequence[GridRow], old_cursor: str | None) -> None:
         """Ask for a repaint of the cells that differ, and of nothing else."""
@@ -144,7 +143,8 @@ class Grid(TonedWidget, can_focus=True):
         """Scroll so far that the cursor is on screen and no line is wasted."""
         visible = max(1, self.size.height - 1)
         at = self._index()
-        self._top = min(max(self._top, at - visible + 1), at)
+        above = 1 if visible > 1 and at > 0 and self._rows[at - 1].heading else 0
+        self._top = min(max(self._top, at - visible + 1), at - above)
         self._top = max(0, min(self._top, len(self._rows) - visible))
 
     def _index(self) -> int:
@@ -222,11 +222,13 @@ class Grid(TonedWidget, can_focus=True):
     # --------------------------------------------------------------------------------------- keys and the mouse
 
     def _move(self, to: int) -> None:
-        if not self._rows:
+        places = [place for place, row in enumerate(self._rows) if not row.heading]
+        if not places:
             return
         self._held = True
         before, top = self._index(), self._top
-        now = min(max(0, to), len(self._rows) - 1)
+        beyond = [place for place in places if (place >= to if to >= before else place <= to)]
+        now = (beyond[0] if to >= before else beyond[-1]) if beyond else places[-1 if to >= before else 0]
         self._choose(self._rows[now].key)
         self._follow()
         if top != self._top:
@@ -273,7 +275,7 @@ class Grid(TonedWidget, can_focus=True):
                 self.post_message(self.SortAsked(placed.column.key))
             return
         index = self._top + event.y - 1
-        if index < len(self._rows):
+        if index < len(self._rows) and not self._rows[index].heading:
             self._move(index)
             if event.chain == 2:
                 self.action_open()
@@ -300,3 +302,7 @@ class Grid(TonedWidget, can_focus=True):
         if note != self._note:
             self._note = note
             self.tooltip = Text(note) if note else None
+
+
+def _keys(rows: Sequence[GridRow]) -> tuple[str, ...]:
+    return tuple(row.key for row in rows if not row.heading)

@@ -84,9 +84,9 @@ class CounterWindow(Generic[Totals]):
 class CounterTrack:
     """The server's own counters (SQL Server): their rates over the usual window."""
 
-    def __init__(self) -> None:
+    def __init__(self, window_s: float = RATE_WINDOW_S) -> None:
         self._window = CounterWindow[ServerCounters](
-            RATE_WINDOW_S * _NEARLY, reset=lambda before, now: rates_between(before, now, 1.0) is None
+            window_s * _NEARLY, reset=lambda before, now: rates_between(before, now, 1.0) is None
         )
         self._shown: CounterRates | None = None
 

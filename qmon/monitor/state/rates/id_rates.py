@@ -16,10 +16,8 @@ class IdRates:
     newest row is the last one pushed only while messages are popped from the other end and some are left.
     """
 
-    def __init__(self) -> None:
-        self._seen = CounterWindow[tuple[int, float | None]](
-            RATE_WINDOW_S, reset=lambda before, now: now[0] < before[0]
-        )
+    def __init__(self, window_s: float = RATE_WINDOW_S) -> None:
+        self._seen = CounterWindow[tuple[int, float | None]](window_s, reset=lambda before, now: now[0] < before[0])
         """The newest id, and the depth where it is exact."""
 
     def add(self, q: QueueSamples, at: float, ready: float | None) -> None:

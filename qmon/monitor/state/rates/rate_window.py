@@ -39,9 +39,14 @@ class Rates:
 
 
 class RateWindow:
-    """Ticks without a break. A gap, a restart or a reset of counters begins a new one, so no rate spans it."""
+    """Ticks without a break. A gap, a restart or a reset of counters begins a new one, so no rate spans it.
 
-    def __init__(self) -> None:
+    Args:
+        seconds: what rates are taken over.
+    """
+
+    def __init__(self, seconds: float = RATE_WINDOW_S) -> None:
+        self._seconds = seconds
         self._ticks: deque[Tick] = deque()
         self._times = array("d")
         self._nets = array("d")
@@ -57,15 +62,16 @@ class RateWindow:
     def add(self, tick: Tick) -> None:
         """Take in what moved since the poll before."""
         self._ticks.append(tick)
-        while tick.at - self._ticks[0].at >= TICKS_S:
+        while tick.at - self._ticks[0].at >= max(TICKS_S, self._seconds):
             self._ticks.popleft()
         self._times.append(tick.at)
         self._nets.append(self._nets[-1] + tick.flow.net)
         if len(self._times) >= _MOST_NETS + _SPARE:
             del self._times[:_SPARE], self._nets[:_SPARE]
 
-    def rates(self, seconds: float = RATE_WINDOW_S) -> Rates | None:
-        """Rates over the last ``seconds`` or what there is of them; ``None`` before the second poll."""
+    def rates(self, seconds: float | None = None) -> Rates | None:
+        """Rates over the last ``seconds`` (``None``: the window's) or less; ``None`` before the second poll."""
+        seconds = self._seconds if seconds is None else seconds
         span = pushed = popped = completed = net = 0.0
         completes = True
         for tick in reversed(self._ticks):

@@ -1,0 +1,62 @@
+"""The queues of one table together: sums, which are known only where the figures of all of them are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.model.figure import Figure
+from qmon.model.groups.group import MOST_QUEUES
+from qmon.model.layout.layout import TableName
+from qmon.model.queue_figures import COUNT, QUEUE_FIGURES, RATE, QueueFigure
+from qmon.model.view import QueueView
+
+GROUP_FIGURES: Final = tuple(
+    figure
+    for figure in QUEUE_FIGURES
+    if figure.field == "oldest" or (figure.unit in (COUNT, RATE) and not figure.negative)
+)
+"""Those that can be said of several queues together: of ``oldest`` the greatest, of the others the sum."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """Two queues or more of one table. ``figures``: by ``QueueFigure.field``."""
+
+    name: str
+    table: TableName
+    queues: tuple[str, ...]
+    figures: Mapping[str, Figure]
+
+
+def group_views(queues: Iterable[QueueView]) -> tuple[GroupView, ...]:
+    """A group for each table that holds several of these queues, in their order."""
+    found: dict[tuple[str, TableName], list[QueueView]] = {}
+    for queue in queues:
+        if queue.layout.part is not None:
+            found.setdefault((queue.layout.part.group, queue.layout.table), []).append(queue)
+    return tuple(
+        GroupView(name, table, tuple(q.name for q in own), {f.field: _together(f, own) for f in GROUP_FIGURES})
+        for (name, table), own in found.items()
+        if len(own) > 1
+    )
+
+
+def _together(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
+    if figure.field == "oldest":
+        queues = [queue for queue in queues if queue.ready.value != 0] or queues[:1]
+    each = [figure.of(queue) for queue in queues]
+    values = [one.value for one in each if one.value is not None]
+    if len(values) < len(each):
+        return next(replace(one, old=False) for one in each if one.value is None)
+    whole = Figure(
+        max(values) if figure.field == "oldest" else sum(values),
+        estimated=any(one.estimated for one in each),
+        at_least=any(one.at_least for one in each),
+        age_s=max(one.age_s for one in each),
+        old=any(one.old for one in each),
+    )
+    if len(queues) < MOST_QUEUES:
+        return whole
+    return replace(whole, at_least=True, reason=f"of the table's queues only {MOST_QUEUES} are read")
