@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import time
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pyodbc
+
+if TYPE_CHECKING:
+    from qmon.demo.server import EmbeddedServer
 
 T = TypeVar("T")
 
@@ -64,3 +68,14 @@ def query(url: str, sql: str, *values: object) -> list[tuple[object, ...]]:
     with connected(url) as connection:
         cursor = connection.execute(sql, *values)
         return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
+
+
+@contextlib.contextmanager
+def fresh_database(server: EmbeddedServer) -> Iterator[str]:
+    """The URL of a new database on a server of one's own; dropped afterwards, whoever is still connected to it."""
+    name = f"test_{secrets.token_hex(6)}"
+    query(server.url("postgres"), f"CREATE DATABASE {name} STRATEGY file_copy")
+    try:
+        yield server.url(name)
+    finally:
+        query(server.url("postgres"), f"DROP DATABASE {name} WITH (FORCE)")

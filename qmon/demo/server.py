@@ -179,11 +179,6 @@ class EmbeddedServer:
         processes.kill(self._mark)
         self._reap()
 
-    def restart(self) -> None:
-        """Stop (fast) and start; the same port, socket and data. Raises what ``start`` raises."""
-        self.stop()
-        self.start()
-
     def freeze(self) -> None:
         """Stop every process of the server in its tracks (SIGSTOP): it accepts connections and answers nothing."""
         processes.freeze(self._mark)
@@ -215,10 +210,6 @@ class EmbeddedServer:
     def create_database(self, name: str) -> None:
         """Create a database. Raises ``BadInput`` with the server's words where that fails."""
         self._tool("createdb", "--", name)
-
-    def drop_database(self, name: str) -> None:
-        """Drop a database, ending who is connected to it; a missing one is no error. Raises ``BadInput`` else."""
-        self._tool("dropdb", "--force", "--if-exists", "--", name)
 
     # --------------------------------------------------------------------------------------------------- how it does
 

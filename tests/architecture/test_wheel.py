@@ -92,7 +92,7 @@ def test_installed_alone_it_runs_and_finds_its_sql_and_manual(alone: Path, tmp_p
     assert qmon.__version__ in run(alone.with_name("qmon"), "--version", cwd=tmp_path)
     where = run(alone, "-c", "import qmon; print(qmon.__file__)", cwd=tmp_path)
     assert where.startswith(str(alone.parents[1]))
-    script = "from qmon.engines.sql import queries; print(*queries.all_paths(), sep='\\n')"
+    script = "from qmon.engines.sql import queries; print(*(file.path for file in queries.all_files()), sep='\\n')"
     found = set(run(alone, "-c", script, cwd=tmp_path).splitlines())
     assert found == {f"sql/{name}" for name in listing("sql") if name.endswith(".sql")}
     shown = run(alone.with_name("qmon"), "help", "no poppers", cwd=tmp_path)

@@ -18,7 +18,7 @@ from qmon.model.samples.usage import ReadsSample, RoutineSample
 from qmon.model.view import View
 from qmon.monitor.background.scan import Scan
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.discovery import discover
+from qmon.monitor.catalog.discovery.candidates import discover
 from qmon.monitor.catalog.resolve import resolve
 from qmon.monitor.doctor import checkup
 from qmon.monitor.probes.own_reads import OwnUses

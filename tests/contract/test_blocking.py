@@ -15,7 +15,7 @@ from qmon.operate.open import open_context
 from qmon.operate.operator import Operator
 from tests.contract.standing import Standing, stand, standing
 from tests.contract.watching import Watched, installed, target_of, watching
-from tests.facts import query, wait_until
+from tests.facts import fresh_database, query, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +32,11 @@ def own_server() -> Iterator[EmbeddedServer]:
 @pytest.fixture
 def url(own_server: EmbeddedServer) -> Iterator[str]:
     """A fresh database with a table of ten rows."""
-    name = f"test_{random.getrandbits(48):x}"
-    own_server.create_database(name)
-    url = own_server.url(name)
-    query(url, "CREATE TABLE t (i int PRIMARY KEY, v int); INSERT INTO t SELECT n, 0 FROM generate_series(1, 10) AS n")
-    yield url
-    own_server.drop_database(name)
+    with fresh_database(own_server) as url:
+        query(
+            url, "CREATE TABLE t (i int PRIMARY KEY, v int); INSERT INTO t SELECT n, 0 FROM generate_series(1, 10) AS n"
+        )
+        yield url
 
 
 def seen(watched: Watched, waiters: int) -> Forest:

@@ -7,7 +7,7 @@ import pytest
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import LayoutSource, TableName
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.discovery import LIKELY, Candidate, discover, likely
+from qmon.monitor.catalog.discovery.candidates import LIKELY, Candidate, discover, likely
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
 from tests.facts import connected
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import random
 import threading
 from collections.abc import Iterator
 
@@ -17,7 +16,7 @@ from qmon.model.waits import horizon_holders
 from qmon.monitor.state import usage
 from tests.contract.standing import standing
 from tests.contract.watching import Watched, installed, said_at_once, watching
-from tests.facts import connected, query, wait_until
+from tests.facts import connected, fresh_database, query, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +30,9 @@ def own_server() -> Iterator[EmbeddedServer]:
 @pytest.fixture
 def url(own_server: EmbeddedServer) -> Iterator[str]:
     """A fresh database with two queues."""
-    name = f"test_{random.getrandbits(48):x}"
-    own_server.create_database(name)
-    url = own_server.url(name)
-    installed(url, "fifo", "heap")
-    yield url
-    own_server.drop_database(name)
+    with fresh_database(own_server) as url:
+        installed(url, "fifo", "heap")
+        yield url
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from qmon.config.file import parse_config
 from qmon.config.write import queue_to_toml
 from qmon.engines.registry import engine_for
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.discovery import Candidate, discover, likely
+from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likely
 from tests.contract.tables import qmon_connection
 from tests.contract.watching import target_of, watching
 from tests.facts import query

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import random
 import re
 import threading
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from qmon.model.verdicts import server
 from qmon.monitor.source import Focus
 from tests.contract.standing import standing
 from tests.contract.watching import installed, said_at_once, watching
-from tests.facts import connected, query, wait_until
+from tests.facts import connected, fresh_database, query, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +31,8 @@ def own_server() -> Iterator[EmbeddedServer]:
 @pytest.fixture
 def url(own_server: EmbeddedServer) -> Iterator[str]:
     """A fresh database."""
-    name = f"test_{random.getrandbits(48):x}"
-    own_server.create_database(name)
-    yield own_server.url(name)
-    own_server.drop_database(name)
+    with fresh_database(own_server) as url:
+        yield url
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qmon.cli.commands.ask import Answers
+from qmon.cli.ask import Answers
 from qmon.config.file import parse_config
 from qmon.config.write import queue_to_toml
 from qmon.model.groups.configured import ConfiguredQueue

@@ -19,7 +19,7 @@ from qmon.monitor.catalog.catalog import (
     TableRow,
     ValuesRow,
 )
-from qmon.monitor.catalog.discovery import SlotsRow
+from qmon.monitor.catalog.discovery.candidates import SlotsRow
 from qmon.monitor.catalog.registry import RegistryRow, RegistryState
 from qmon.monitor.catalog.state_values import ValueRow
 from qmon.operate.install import roles

@@ -12,8 +12,8 @@ from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Activity, ColumnRow, Index, TableDetails, TableRow, ValuesRow
 from qmon.monitor.catalog.column_names import pick, plain, sounds_like_a_queue, state_of, words
 from qmon.monitor.catalog.complete_layout import complete
+from qmon.monitor.catalog.discovery.shape import measure
 from qmon.monitor.catalog.predicate import condition
-from qmon.monitor.catalog.shape import measure
 from qmon.monitor.catalog.state_values import Known, known_values, state_column, states
 
 

@@ -50,7 +50,7 @@ def test_every_file_is_parsed_and_reachable(files: tuple[SqlFile, ...]) -> None:
 def test_every_file_in_the_folder_is_known() -> None:
     folder = Path(str(queries.root()))
     found = {f"sql/{path.relative_to(folder).as_posix()}" for path in folder.rglob("*.sql")}
-    assert found == set(queries.all_paths())
+    assert found == {file.path for file in queries.all_files()}
 
 
 def test_a_step_that_another_design_has_too_is_written_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -23,10 +24,15 @@ from tests.facts import query
 PLAN = BenchPlan(("naive", "ring"), batches=(1,), parts=(Part.HEALTHY, Part.HELD))
 
 
+def bucket(microseconds: float) -> int:
+    """The bucket, from 0, of an operation that took so long, as ``PER_OCTAVE`` says it."""
+    return min(histogram.BUCKETS - 1, math.floor(histogram.PER_OCTAVE * math.log2(1 + max(0.0, microseconds))))
+
+
 def counted(times: list[float]) -> list[int]:
     counts = [0] * histogram.BUCKETS
     for each in times:
-        counts[histogram.bucket(each)] += 1
+        counts[bucket(each)] += 1
     return counts
 
 
@@ -47,11 +53,6 @@ def test_percentiles_of_known_samples() -> None:
     assert histogram.percentile([0] * histogram.BUCKETS, 0.5) is None
 
 
-def test_what_takes_too_long_for_the_buckets_is_in_the_last_one() -> None:
-    assert histogram.bucket(1e12) == histogram.BUCKETS - 1
-    assert histogram.bucket(-5.0) == 0  # a clock that was set back
-
-
 def test_histograms_come_as_arrays_and_add_up() -> None:
     one = histogram.read("{" + ",".join(["0", "3"] + ["0"] * 190) + "}")
     assert histogram.added([one, one, histogram.read(None)])[:3] == (0, 6, 0)
@@ -62,7 +63,7 @@ def loops() -> list[queries.SqlFile]:
 
 
 def test_the_server_counts_into_the_same_buckets(database: str) -> None:
-    """The formula is taken from the files as it stands there."""
+    """The formula is taken from the files as it stands there. Times are below 0 where a clock was set back."""
     formulas = {
         re.sub(r"v_\w+ - v_\w+", "d", found)
         for file in loops()
@@ -72,7 +73,7 @@ def test_the_server_counts_into_the_same_buckets(database: str) -> None:
     times = [0, 2, 4, 5, 9, 100, 12_345, 999_999, 16_700_000, 99_000_000, -40]
     values = ", ".join(f"({time} * interval '1 microsecond')" for time in times)
     rows = query(database, f"SELECT {formulas.pop()} FROM (VALUES {values}) AS v(d)")
-    assert [int(float(str(row[0]))) - 1 for row in rows] == [histogram.bucket(time) for time in times]
+    assert [int(float(str(row[0]))) - 1 for row in rows] == [bucket(time) for time in times]
 
 
 @pytest.mark.parametrize("batch", [1, 10, 100, 1_000])

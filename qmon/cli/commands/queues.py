@@ -17,11 +17,11 @@ from qmon.cli.output import clean, json_object, note, on_terminal, say, table
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
-    from qmon.cli.commands.ask import Answers
+    from qmon.cli.ask import Answers
     from qmon.cli.session import Opened
     from qmon.model.groups.group import Group
     from qmon.model.layout.layout import Layout, TableName
-    from qmon.monitor.catalog.discovery import Candidate
+    from qmon.monitor.catalog.discovery.candidates import Candidate
     from qmon.monitor.catalog.resolve import Resolved
 
 
@@ -55,7 +55,7 @@ def queues(
 def _found(at: Opened) -> tuple[Resolved, list[Candidate]]:
     """What is known, and what else looks like a queue."""
     from qmon.monitor.catalog.catalog import Catalog
-    from qmon.monitor.catalog.discovery import discover
+    from qmon.monitor.catalog.discovery.candidates import discover
     from qmon.monitor.catalog.resolve import resolve
 
     resolved = resolve(at.connection, at.engine, at.configured, by_shape=False, by_library=True)
@@ -70,7 +70,7 @@ def _found(at: Opened) -> tuple[Resolved, list[Candidate]]:
 
 
 def _sure(finding: Candidate) -> str:
-    from qmon.monitor.catalog.discovery import LIKELY
+    from qmon.monitor.catalog.discovery.candidates import LIKELY
 
     return "likely" if finding.score >= LIKELY else "possible"
 
@@ -186,7 +186,7 @@ def init(
 
     At a terminal it asks what it could not tell.
     """
-    from qmon.cli.commands.ask import asked
+    from qmon.cli.ask import asked
     from qmon.cli.session import opened
 
     with opened(target, config, "init") as at:
@@ -226,7 +226,7 @@ def propose(
     """
     from qmon.config.write import queue_to_toml, target_to_toml
     from qmon.model.groups.configured import queue_from_dict
-    from qmon.monitor.catalog.discovery import likely
+    from qmon.monitor.catalog.discovery.candidates import likely
 
     known = at.config.targets.get(typed)
     name = known.name if known is not None else _name(at.target.name)

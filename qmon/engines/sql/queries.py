@@ -80,11 +80,6 @@ def all_files() -> tuple[SqlFile, ...]:
     return tuple(sorted(found, key=lambda file: (file.engine, file.name, file.since)))
 
 
-def all_paths() -> tuple[str, ...]:
-    """The path of every SQL file, as error messages say it."""
-    return tuple(file.path for file in all_files())
-
-
 def _walk(engine: EngineName, prefix: str, folder: Traversable, path: str) -> Iterator[SqlFile]:
     for entry in folder.iterdir():
         here = f"{path}/{entry.name}"

@@ -6,14 +6,7 @@ column is its text as it stands. In a list of ids a comma within one is written 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-
-def id_text(parts: Sequence[str]) -> str:
-    """The id with these parts."""
-    if len(parts) == 1:
-        return parts[0]
-    return "/".join(part.replace("\\", "\\\\").replace("/", "\\/") for part in parts)
+from collections.abc import Iterator
 
 
 def id_parts(text: str, count: int) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.complete_layout import complete
-from qmon.monitor.catalog.discovery import Candidate, discover, likely
+from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likely
 from qmon.monitor.catalog.groups import OfLibraries, completed, of_libraries
 from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.catalog.registry import registered

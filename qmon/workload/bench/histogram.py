@@ -10,13 +10,7 @@ BUCKETS: Final = 192
 PER_OCTAVE: Final = 8
 """An operation of t microseconds is in bucket floor(8 · log2(1 + t)), the last bucket holding all that is longer."""
 
-
 NOTHING: Final = (0,) * BUCKETS
-
-
-def bucket(microseconds: float) -> int:
-    """The bucket, from 0, of an operation that took so long; as ``push_loop.sql`` finds it."""
-    return min(BUCKETS - 1, math.floor(PER_OCTAVE * math.log2(1 + max(0.0, microseconds))))
 
 
 def edge(index: float) -> float:

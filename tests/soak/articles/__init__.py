@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from qmon.demo.server import EmbeddedServer
+from tests.facts import fresh_database
 from tests.soak.articles import alzabir, buschmann, chaos, kejser, rusanu, verdicts
 from tests.soak.articles.claim import Row, judged, table
 from tests.soak.articles.scene import PROGRAMS, SETTINGS, Scene, version_of
@@ -36,14 +37,12 @@ def _rows(parts: Collection[str], designs: Sequence[str], messages: int, seed: i
             version = version_of(bin_dir, server.url())
             if "claims" in parts:
                 for claim in CLAIMS:
-                    scene = Scene(server, version)
-                    yield judged(claim, scene)
-                    scene.close()
+                    with fresh_database(server) as url:
+                        yield judged(claim, Scene(server, version, url))
         if "chaos" in parts:
             with EmbeddedServer(bin_dir=bin_dir, settings={"fsync": "off", "track_commit_timestamp": "on"}) as server:
                 for number, design in enumerate(designs):
-                    server.create_database(design)
-                    yield chaos.row(version, server.url(design), design, messages, seed + number)
-                    server.drop_database(design)
+                    with fresh_database(server) as url:
+                        yield chaos.row(version, url, design, messages, seed + number)
         if "verdicts" in parts:
             yield from verdicts.rows(version, bin_dir)

@@ -100,17 +100,10 @@ class Queue:
 
 
 class Scene:
-    """A fresh database on a server of one version."""
+    """A database on a server of one version."""
 
-    def __init__(self, server: EmbeddedServer, version: str) -> None:
-        self.server, self.version = server, version
-        self._name = f"claim_{random.getrandbits(48):x}"
-        server.create_database(self._name)
-        self.url = server.url(self._name)
-
-    def close(self) -> None:
-        """Drop the database."""
-        self.server.drop_database(self._name)
+    def __init__(self, server: EmbeddedServer, version: str, url: str) -> None:
+        self.server, self.version, self.url = server, version, url
 
     def queue(self, design: str, name: str = "", *, ring_size: int = 1000) -> Queue:
         """Install a queue, called like its design by default."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qmon.cli.session import Opened
     from qmon.model.layout.layout import TableName
     from qmon.monitor.catalog.catalog import TableDetails
-    from qmon.monitor.catalog.discovery import Candidate
+    from qmon.monitor.catalog.discovery.candidates import Candidate
 
 KINDS: Final = ("ready", "in_progress", "dead", "done", "other")
 _LEAVE: Final = "-"
@@ -72,7 +72,7 @@ class Answers:
 def asked(at: Opened, findings: Sequence[Candidate]) -> dict[TableName, Answers | None]:
     """What was said of each table that may be a queue, or whose states could not be told; ``None``: it is no queue."""
     from qmon.monitor.catalog.catalog import Catalog
-    from qmon.monitor.catalog.discovery import likely
+    from qmon.monitor.catalog.discovery.candidates import likely
     from qmon.monitor.catalog.state_values import known_values
 
     catalog = Catalog(at.connection, at.engine)

@@ -17,10 +17,10 @@ from qmon.model.layout.zones import LOCAL, TIME_TYPES
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import pick, plain, words
 from qmon.monitor.catalog.complete_layout import complete, loose_sequence
+from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, may_be_queue, measure, pairs_of
+from qmon.monitor.catalog.discovery.states_by_times import states_by_times
 from qmon.monitor.catalog.lock_holders import LOCKED
-from qmon.monitor.catalog.shape import ENOUGH_ROWS, may_be_queue, measure, pairs_of
 from qmon.monitor.catalog.state_values import Known, known_values, state_column
-from qmon.monitor.catalog.states_by_times import states_by_times
 from qmon.monitor.catalog.zones import with_zones
 
 LIKELY: Final = 0.6
