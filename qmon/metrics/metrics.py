@@ -34,15 +34,24 @@ AGE: Final = Metric("qmon_queue_reading_age_seconds", "gauge", "seconds", "How o
 AT_LEAST: Final = Metric(
     "qmon_queue_at_least", "gauge", "", "1 where a figure is a lower bound, since not everything was counted.", FIGURE
 )
+DEAD: Final = Metric(
+    "qmon_queue_dead_messages", "gauge", "messages", "Given up after too many attempts.", source="dead"
+)
+OLDEST: Final = Metric(
+    "qmon_queue_oldest_age_seconds", "gauge", "seconds", "Age of the oldest ready message.", source="oldest"
+)
+FILL: Final = Metric(
+    "qmon_queue_fill_ratio", "gauge", "ratio", "Share of a ring's slots in use, 0 to 1.", source="fill"
+)
 GAUGES: Final = (
     Metric("qmon_queue_ready_messages", "gauge", "messages", "Messages that can be popped.", source="ready"),
     Metric("qmon_queue_in_progress_messages", "gauge", "messages", "Messages popped, not done.", source="in_progress"),
     Metric("qmon_queue_stuck_messages", "gauge", "messages", "In progress longer than the timeout.", source="stuck"),
     Metric("qmon_queue_scheduled_messages", "gauge", "messages", "Messages that are due later.", source="scheduled"),
-    Metric("qmon_queue_dead_messages", "gauge", "messages", "Given up after too many attempts.", source="dead"),
+    DEAD,
     Metric("qmon_queue_done_messages", "gauge", "messages", "Finished and still in the table.", source="done"),
-    Metric("qmon_queue_oldest_age_seconds", "gauge", "seconds", "Age of the oldest ready message.", source="oldest"),
-    Metric("qmon_queue_fill_ratio", "gauge", "ratio", "Share of a ring's slots in use, 0 to 1.", source="fill"),
+    OLDEST,
+    FILL,
     Metric("qmon_queue_size_bytes", "gauge", "bytes", "Size of tables and indexes.", source="bytes"),
     Metric("qmon_queue_pusher_sessions", "gauge", "sessions", "Pushers that are connected.", source="pushers"),
     Metric("qmon_queue_popper_sessions", "gauge", "sessions", "Poppers that are connected.", source="poppers"),

@@ -17,6 +17,22 @@ def add_to(app: typer.Typer) -> None:
     app.command("serve", epilog="Example: qmon serve orders-prod mails --listen 127.0.0.1:9777")(serve)
 
 
+def _rules(asked: bool) -> None:
+    from qmon.metrics.rules import rules_file
+
+    if asked:
+        typer.echo(rules_file(), nl=False)
+        raise typer.Exit
+
+
+def _dashboard(asked: bool) -> None:
+    from qmon.metrics.dashboard import dashboard_file
+
+    if asked:
+        typer.echo(dashboard_file(), nl=False)
+        raise typer.Exit
+
+
 def serve(
     targets: Annotated[list[str], typer.Argument(metavar="TARGET...", help="What to poll.", show_default=False)],
     listen: Annotated[
@@ -26,6 +42,13 @@ def serve(
     every: Annotated[
         float, typer.Option("--every", parser=options.seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
     ] = 2.0,
+    rules: Annotated[  # written by its callback
+        bool, typer.Option("--rules", callback=_rules, is_eager=True, help="Write alerting rules for Prometheus, end.")
+    ] = False,
+    dashboard: Annotated[
+        bool,
+        typer.Option("--dashboard", callback=_dashboard, is_eager=True, help="Write a dashboard for Grafana, end."),
+    ] = False,
 ) -> None:
     """Serve metrics for Prometheus; however often they are scraped, a target is polled as often as `--every` says.
 

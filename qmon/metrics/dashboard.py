@@ -1,0 +1,63 @@
+"""A dashboard for Grafana, from the list of metrics, as the text of a file."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from qmon.metrics.metrics import COUNTERS, GAUGES, QUEUE, UP, VERDICT, Metric
+
+_UNITS: Final = {"messages": "short", "seconds": "s", "ratio": "percentunit", "bytes": "bytes", "sessions": "short"}
+"""Units of Grafana, by ours."""
+_SOURCE: Final = {"type": "prometheus", "uid": "${source}"}
+_WIDTH: Final = 24
+_HEIGHT: Final = 8
+
+
+def expression(metric: Metric) -> str:
+    """What is drawn of a metric, in PromQL with the dashboard's variables: of a counter its rate."""
+    chosen = ", ".join(f'{label}=~"${label}"' for label in metric.labels if label in QUEUE)
+    if metric.type == "counter":
+        return f"rate({metric.name}_total{{{chosen}}}[$__rate_interval])"
+    return f"{metric.name}{{{chosen}}}"
+
+
+def dashboard_file() -> str:
+    """The file that Grafana imports: targets, verdicts, and a graph of each figure and each counter of queues."""
+    panels = [
+        _panel(0, UP, "state-timeline", "{{target}}", 0, 0, _WIDTH // 2),
+        _panel(1, VERDICT, "state-timeline", "{{queue}}: {{code}}", _WIDTH // 2, 0, _WIDTH // 2),
+    ]
+    third = _WIDTH // 3
+    for number, metric in enumerate((*COUNTERS, *GAUGES)):
+        x, y = number % 3 * third, (number // 3 + 1) * _HEIGHT
+        panels.append(_panel(number + 2, metric, "timeseries", "{{target}} {{queue}}", x, y, third))
+    made = {
+        "title": "qmon", "uid": "qmon-queues", "tags": ["qmon"], "schemaVersion": 39, "refresh": "30s",
+        "time": {"from": "now-1h", "to": "now"}, "panels": panels, "templating": {"list": _variables()},
+    }  # fmt: skip
+    return json.dumps(made, indent=2) + "\n"
+
+
+def _panel(number: int, metric: Metric, kind: str, legend: str, x: int, y: int, width: int) -> dict[str, Any]:
+    rate = metric.type == "counter"
+    words = metric.name.removeprefix("qmon_").removeprefix("queue_").removesuffix(f"_{metric.unit}").replace("_", " ")
+    return {
+        "id": number + 1, "type": kind, "title": f"{words} per second" if rate else words, "description": metric.help,
+        "datasource": _SOURCE, "gridPos": {"x": x, "y": y, "w": width, "h": _HEIGHT},
+        "fieldConfig": {"defaults": {"unit": "cps" if rate else _UNITS.get(metric.unit, "none")}, "overrides": []},
+        "targets": [{"refId": "A", "datasource": _SOURCE, "expr": expression(metric), "legendFormat": legend}],
+    }  # fmt: skip
+
+
+def _variables() -> list[dict[str, Any]]:
+    """What is chosen at the top: the Prometheus, targets, and queues of those."""
+    queues = f'label_values({VERDICT.name}{{target=~"$target"}}, queue)'
+    return [
+        {"name": "source", "label": "Prometheus", "type": "datasource", "query": "prometheus"},
+        *(
+            {"name": name, "type": "query", "datasource": _SOURCE, "query": query, "refresh": 2, "multi": True,
+             "includeAll": True, "allValue": ".*"}
+            for name, query in (("target", f"label_values({UP.name}, target)"), ("queue", queues))
+        ),
+    ]  # fmt: skip

@@ -1,0 +1,63 @@
+"""Alerting rules for Prometheus, from the list of metrics, as the text of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.metrics.metrics import DEAD, FILL, OLDEST, UP, VERDICT
+
+_HEAD: Final = """\
+# Alerting rules for the metrics of qmon serve. Limits are suggestions: change them to what your queues are used to.
+groups:
+  - name: qmon
+    rules:
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AlertingRule:
+    """One alerting rule. ``expression``: in PromQL; ``hold``: for how long it must be true, such as ``5m``."""
+
+    name: str
+    expression: str
+    hold: str
+    severity: str
+    summary: str
+
+    def lines(self) -> Iterator[str]:
+        """The rule in YAML; texts are in single quotes, and have none themselves."""
+        yield f"- alert: {self.name}"
+        yield f"  expr: '{self.expression}'"
+        yield f"  for: {self.hold}"
+        yield f"  labels: {{ severity: {self.severity} }}"
+        yield f"  annotations: {{ summary: '{self.summary}' }}"
+
+
+_QUEUE: Final = "{{ $labels.queue }} of {{ $labels.target }}"
+_VERDICT: Final = f"{_QUEUE}: {{{{ $labels.code }}}}"
+RULES: Final = (
+    AlertingRule("QmonAbsent", f"absent({UP.name})", "5m", "critical", "qmon serve is not scraped"),
+    AlertingRule("QmonTargetLost", f"{UP.name} == 0", "2m", "critical", "{{ $labels.target }} is not polled"),
+    AlertingRule("QmonVerdictCritical", f'{VERDICT.name}{{severity="critical"}} == 1', "1m", "critical", _VERDICT),
+    AlertingRule("QmonVerdictWarning", f'{VERDICT.name}{{severity="warning"}} == 1', "5m", "warning", _VERDICT),
+    AlertingRule(
+        "QmonOldMessages", f"{OLDEST.name} > 900", "5m", "warning",
+        f"{_QUEUE}: the oldest message has waited for {{{{ $value | humanizeDuration }}}}",
+    ),
+    AlertingRule(
+        "QmonDeadMessages", f"delta({DEAD.name}[15m]) > 0", "0m", "warning",
+        f"{_QUEUE}: messages were given up in the last 15 minutes",
+    ),
+    AlertingRule(
+        "QmonRingFull", f"{FILL.name} > 0.9", "2m", "critical",
+        f"{_QUEUE}: {{{{ $value | humanizePercentage }}}} of its slots are in use",
+    ),
+)  # fmt: skip
+"""All rules. Those of verdicts have what qmon finds wrong with a queue; the others have limits."""
+
+
+def rules_file() -> str:
+    """The file that ``rule_files`` of Prometheus names."""
+    return _HEAD + "\n".join(f"      {line}" for rule in RULES for line in rule.lines()) + "\n"
