@@ -27,6 +27,7 @@ from tests.soak.cluster import same_on_a_cluster
 from tests.soak.hostile import hostile
 from tests.soak.laboratory import long_form
 from tests.soak.messages import messages_killed
+from tests.soak.metrics import scraped
 from tests.soak.observer import within
 from tests.soak.pipeline import killed
 from tests.soak.recording import recorder_killed
@@ -71,6 +72,13 @@ def main() -> None:
         parser.add_argument(f"--{part}", action="store_true", help="there: this part, not all of them")
     parser.add_argument(
         "--churn", type=float, nargs="?", const=60.0, help="only this: tables made and dropped for so many minutes (60)"
+    )
+    parser.add_argument(
+        "--metrics",
+        type=float,
+        nargs="?",
+        const=600.0,
+        help="only this: a Prometheus scrapes for so many seconds (600)",
     )
     parser.add_argument("--contract", action="store_true", help="only this: what make sqlserver tries, on PostgreSQL")
     parser.add_argument("--cluster", action="store_true", help="only this: the pipeline on a standalone cluster")
@@ -128,9 +136,6 @@ def _alone(chosen: argparse.Namespace) -> bool:
         for line in articles(parts, chosen.designs, min(chosen.messages, 600), chosen.seed or 0):
             print(line, flush=True)
         return True
-    if chosen.churn is not None:
-        print(plateau(chosen.churn), flush=True)
-        return True
     if chosen.hostile is not None:
         for line in hostile(chosen.hostile, chosen.seed or 0, chosen.minutes):
             print(line, flush=True)
@@ -138,10 +143,18 @@ def _alone(chosen: argparse.Namespace) -> bool:
     if chosen.contract:
         _contract()
         return True
-    if chosen.cluster:
-        print(same_on_a_cluster(), flush=True)
-        return True
-    return False
+    if line := _said_alone(chosen):
+        print(line, flush=True)
+    return bool(line)
+
+
+def _said_alone(chosen: argparse.Namespace) -> str:
+    """The line of one of those, where it was asked for."""
+    if chosen.churn is not None:
+        return plateau(chosen.churn)
+    if chosen.metrics is not None:
+        return scraped(chosen.metrics)
+    return same_on_a_cluster() if chosen.cluster else ""
 
 
 def _truth(seed: int, tables: int, seconds: float) -> None:
