@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "serve": ("serve",),
     "replay": ("replay", "export"),
     "check": ("check",),
+    "notify": ("notify",),
     "act.act": ("requeue", "purge", "pause", "resume", "repair", "undo", "end-blocker", "gate"),
     "act.operations": ("operations", "trash"),
     "queues": ("queues", "init"),

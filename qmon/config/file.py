@@ -10,6 +10,7 @@ from typing import Final, cast
 
 import platformdirs
 
+from qmon.config.notify import Receiver, receivers_from_list
 from qmon.engines.base import EngineName
 from qmon.errors import BadInput
 from qmon.libraries.catalogue import libraries
@@ -60,16 +61,11 @@ class TargetConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class AlertDelivery:
-    """How alerts are reported.
-
-    ``bell``: the terminal's. ``command``: the program and its arguments, run without a shell, empty for none;
-    ``timeout_s``: seconds that it may take.
-    """
+class AlertSettings:
+    """How alerts are reported: ``bell``: by the terminal's; ``group_wait_s``: seconds that a notice waits for more."""
 
     bell: bool = True
-    command: tuple[str, ...] = ()
-    timeout_s: float = 10.0
+    group_wait_s: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +76,8 @@ class Config:
     targets: Mapping[str, TargetConfig] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     alerts: tuple[AlertRule, ...] = ()
-    telling: AlertDelivery = field(default_factory=AlertDelivery)
+    alerting: AlertSettings = field(default_factory=AlertSettings)
+    receivers: tuple[Receiver, ...] = ()
 
 
 def default_path() -> Path:
@@ -118,10 +115,11 @@ def parse_config(text: str, path: Path) -> Config:
     targets = keys.inner("target")
     settings = _settings(keys.inner("settings"))
     alerts = rules_from_list(keys.tables("alert"), keys.path("alert"))
-    telling = _telling(keys.inner("alerts"))
+    alerting = _alerting(keys.inner("alerts"))
+    receivers = receivers_from_list(keys.tables("notify"), keys.path("notify"))
     keys.finish()
     found = {} if targets is None else {name: _target(targets, name, path.parent) for name in targets.raw}
-    return Config(path, found, settings, alerts, telling)
+    return Config(path, found, settings, alerts, alerting, receivers)
 
 
 def _target(targets: Keys, name: str, folder: Path) -> TargetConfig:
@@ -194,17 +192,13 @@ def _settings(keys: Keys | None) -> Settings:
     return settings
 
 
-def _telling(keys: Keys | None) -> AlertDelivery:
+def _alerting(keys: Keys | None) -> AlertSettings:
     if keys is None:
-        return AlertDelivery()
-    usual = AlertDelivery()
+        return AlertSettings()
+    usual, wait_s = AlertSettings(), keys.seconds("group_wait")
     bell = keys.flag("bell") if "bell" in keys.raw else usual.bell
-    command = tuple(keys.texts("command"))
-    if "command" in keys.raw and not command:
-        raise BadInput(f"{keys.path('command')}: is empty; leave the key out instead")
-    timeout_s = keys.seconds("timeout")
     keys.finish(("bell",))
-    return AlertDelivery(bell, command, usual.timeout_s if timeout_s is None else timeout_s)
+    return AlertSettings(bell, usual.group_wait_s if wait_s is None else wait_s)
 
 
 def _redact(keys: Keys) -> tuple[str, ...]:

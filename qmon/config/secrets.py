@@ -1,25 +1,32 @@
-"""Passwords: from the environment at once, from keyring or a prompt only when the server asks for one."""
+"""Secrets: passwords from the environment at once, from keyring or a prompt only when the server asks for one; URLs and
+keys of receivers."""
 
 from __future__ import annotations
 
 import contextlib
 import getpass
 import os
-import re
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
+from urllib.parse import unquote, urlunsplit
 
+from qmon.config.notify import ALERTMANAGER, PAGERDUTY, Receiver, address, in_the_clear, in_variables, is_key
 from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.engines.secret import Secret
-from qmon.errors import PasswordNeeded
+from qmon.errors import BadInput, PasswordNeeded
+from qmon.redact import remember
 
 T = TypeVar("T")
 
 SERVICE: Final = "qmon"
-"""The service in the keyring; the user name there is the target's name."""
+"""The service in the keyring; the user name there is the target's name, ``notify NAME`` for a receiver."""
+_ALERTS: Final = "/api/v2/alerts"
+_TELLING: Final = 12
+"""So long a path or query of a secret URL is covered by itself, too."""
 
 
 def variable(target: str) -> str | None:
@@ -27,7 +34,7 @@ def variable(target: str) -> str | None:
 
     ``None`` where the name has no letter or digit that such a variable can hold.
     """
-    name = re.sub(r"[^A-Z0-9]+", "_", target.upper()).strip("_")
+    name = in_variables(target)
     return f"QMON_PASSWORD_{name}" if name else None
 
 
@@ -47,11 +54,15 @@ def ways(target: str) -> str:
 
 def from_keyring(target: Target) -> Secret | None:
     """The password in the system's keyring; ``None`` where it has none, or there is no keyring that works."""
+    return _kept(target.name)
+
+
+def _kept(user: str) -> Secret | None:
     with contextlib.suppress(Exception):  # each back end fails in its own way, and none of them is our business
         import keyring
 
-        if found := keyring.get_password(SERVICE, target.name):
-            return Secret(found, f"keyring, service {SERVICE}, user {target.name}")
+        if found := keyring.get_password(SERVICE, user):
+            return Secret(found, f"keyring, service {SERVICE}, user {user}")
     return None
 
 
@@ -95,3 +106,74 @@ def log_in(
 ) -> tuple[Target, Connection]:
     """The target with the password that it needs, and a connection to it. Raises as ``unlock`` does."""
     return unlock(target, lambda known: engine_for(known).connect(known, session), sources)
+
+
+# ------------------------------------------------------------------------------------------------------ of receivers
+
+
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment without the variables that qmon takes passwords and what is secret of receivers from."""
+    ours = ("QMON_PASSWORD", "QMON_NOTIFY_")
+    return {name: value for name, value in environment.items() if name != "PGPASSWORD" and not name.startswith(ours)}
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the requests of a receiver go. ``key``: PagerDuty's routing key; ``authorization``: the header."""
+
+    url: Secret
+    key: Secret | None = None
+    authorization: Secret | None = None
+
+
+def endpoint(receiver: Receiver, environment: Mapping[str, str] | None = None) -> Endpoint | None:
+    """Where the requests of a receiver go, with what is secret of it; ``None``: nobody has given that.
+
+    Raises ``BadInput`` for what cannot be used, without repeating it.
+    """
+    secret = receiver_secret(receiver, environment) if receiver.needs_secret else None
+    if receiver.needs_secret and secret is None:
+        return None
+    url, where = (receiver.url, f"url of {receiver.name}") if receiver.url or secret is None else (
+        secret.reveal(), secret.origin
+    )  # fmt: skip
+    if secret is not None and receiver.url and not is_key(secret.reveal()):
+        raise BadInput(f"{secret.origin}: is no key: a key has no spaces and no lines")
+    parts = address(url, where)
+    authorization = None
+    if parts.username is not None:
+        whose = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        authorization = Secret("Basic " + b64encode(whose.encode()).decode())
+        remember(unquote(parts.password or ""))
+    elif receiver.bearer and secret is not None:
+        authorization = Secret(f"Bearer {secret.reveal()}")
+    if secret is not None and in_the_clear(parts):
+        raise BadInput(f"{where}: others could read on the way what is secret; it must begin with https://")
+    path = parts.path
+    if receiver.shape == ALERTMANAGER and not path.endswith(_ALERTS):
+        path = path.rstrip("/") + _ALERTS
+    if secret is not None and not receiver.url:
+        for part in (parts.path, parts.query):
+            if len(part) >= _TELLING:
+                remember(part)
+    full = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], path, parts.query, ""))
+    return Endpoint(Secret(full), secret if receiver.shape == PAGERDUTY else None, authorization)
+
+
+def receiver_secret(receiver: Receiver, environment: Mapping[str, str] | None = None) -> Secret | None:
+    """The URL or the key of a receiver, from the environment or the keyring."""
+    known, name = os.environ if environment is None else environment, receiver.variable
+    if name and (found := known.get(name, "").strip()):
+        return Secret(found, f"the environment variable {name}")
+    return _kept(_user(receiver))
+
+
+def receiver_ways(receiver: Receiver) -> str:
+    """How to give what is secret of a receiver, for messages."""
+    what = "key" if receiver.url else "URL"
+    first = f"set {receiver.variable}, or " if receiver.variable else ""
+    return f"its {what} is missing: {first}store it with 'keyring set {SERVICE} \"{_user(receiver)}\"'"
+
+
+def _user(receiver: Receiver) -> str:
+    return f"notify {receiver.name}"

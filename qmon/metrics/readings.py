@@ -51,13 +51,18 @@ class TargetReadings:
     Args:
         target: its name, free of secrets.
         clock: the monotonic clock of snapshots, seconds.
+        told: takes each view and each change of phase, too, and returns at once.
     """
 
-    def __init__(self, target: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, target: str, clock: Callable[[], float] = time.monotonic,
+        told: Callable[[View | SourceState], object] = lambda _: None,
+    ) -> None:  # fmt: skip
         self.name = target
         self._clock = clock
         self._lock = threading.Lock()
         self._history = TargetHistory()
+        self._told = told
         self._view: View | None = None
         self._live = False
         self._totals: dict[tuple[str, str], _Total] = {}
@@ -67,8 +72,11 @@ class TargetReadings:
         if isinstance(event, SourceState):
             with self._lock:
                 self._live = event.phase in (Phase.LIVE, Phase.LATE)
+            self._told(event)
             return
-        self.seen(self._history.add(event))
+        view = self._history.add(event)
+        self.seen(view)
+        self._told(view)
 
     def seen(self, view: View) -> None:
         """Take in the figures of a poll."""

@@ -1,27 +1,29 @@
-"""The alerts of one session: the rules over what the source reports, what is acknowledged, and the alert command.
+"""The alerts of one session: the rules over what the source reports, what is acknowledged, and what is told of them.
 
-Acknowledging and muting are for this screen: they quieten bell and banner. The command gets every change all the
-same, with whether it was acknowledged or muted here, since others may depend on it.
+Acknowledging and muting are for this screen: they quieten bell and banner. Receivers of notices are told all the same,
+since others may depend on it.
 """
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from qmon.model.alerts.alerts import Alert, AlertEvent, Change, Key, Latch, alerts, changes, lost, observe
+from qmon.model.alerts.notices import Told, notices_of, tell
 from qmon.model.alerts.rules import AlertRule
 from qmon.model.figure import Severity
-from qmon.model.report import iso
 from qmon.model.view import View
-from qmon.monitor.alert_command import AlertCommand
+from qmon.monitor.notify.notifier import Notifier
 from qmon.monitor.source import Phase, SourceState
+from qmon.redact import hide_secrets
 
-SCHEMA: Final = 1
 MUTES_S: Final = (900.0, 3_600.0, 14_400.0)
 """How long muting lasts: each time it is asked for again the next, and then no longer at all."""
+_TICK_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,9 @@ class Alerting:
     Args:
         target: its name, free of secrets.
         rules: those of the configuration; the ones about other targets are passed over.
-        hook: the alert command, if there is one.
+        notifier: tells receivers, if there are some; several targets may share it.
+        group_wait_s: seconds that a notice waits for others of its cause.
+        redact: covers what the configuration says in what is told.
         bell: whether ``on_event`` asks for the bell.
         clock: the monotonic clock of views and states; ``wall``: the time of day in seconds since the epoch.
     """
@@ -49,19 +53,24 @@ class Alerting:
         target: str,
         rules: Sequence[AlertRule],
         *,
-        hook: AlertCommand | None = None,
+        notifier: Notifier | None = None,
+        group_wait_s: float = 0.0,
+        redact: Callable[[str], str] = lambda text: text,
         bell: bool = True,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self.hook = hook
+        self.notifier = notifier
         self._target = target
         self._rules = tuple(rules)
+        self._group_wait_s = group_wait_s
+        self._redact = redact
         self._bell = bell
         self._clock = clock
         self._wall = wall
         self._memory: dict[Key, Latch] = {}
         self._alerts: tuple[Alert, ...] = ()
+        self._told: dict[str, Told] = {}
         self._acknowledged: dict[tuple[str, str], Severity] = {}
         self._muted_until: float | None = None
         self._mute_step = 0
@@ -83,6 +92,8 @@ class Alerting:
         changed = changes(before, self._alerts)
         for change in changed:
             self._take(change)
+        if self.notifier is not None:
+            self._tell(self.notifier, now)
         louder = any(change.turn in (AlertEvent.RAISED, AlertEvent.WORSE) for change in changed)
         return louder and self._bell and self._muted_until is None
 
@@ -91,26 +102,13 @@ class Alerting:
         known = severity is not None and change.alert.severity <= severity
         if severity is not None and (change.turn is AlertEvent.CLEARED or not known):
             del self._acknowledged[key]
-        if self.hook is not None:
-            self.hook.send(self._event(change, known))
 
-    def _event(self, change: Change, acknowledged: bool) -> dict[str, Any]:
-        """What the hook gets. ``queue`` is null for the target itself; times are UTC by this machine's clock."""
-        alert, wall = change.alert, self._wall()
-        return {
-            "schema": SCHEMA,
-            "event": change.turn.value,
-            "target": self._target,
-            "queue": alert.queue or None,
-            "rule": alert.rule,
-            "severity": alert.severity.name.lower(),
-            "words": alert.words,
-            "value": alert.value,
-            "since": iso(wall - max(0.0, self._clock() - alert.since_at)),
-            "at": iso(wall),
-            "acknowledged": acknowledged,
-            "muted": self._muted_until is not None,
-        }
+    def _tell(self, notifier: Notifier, now: float) -> None:
+        wall = self._wall()
+        notices = notices_of(self._target, self._alerts, now, wall)
+        self._told, out = tell(self._told, notices, now, wall, self._group_wait_s)
+        for notice in out:
+            notifier.send(replace(notice, words=hide_secrets(self._redact(notice.words))))
 
     @property
     def state(self) -> AlertState:
@@ -138,7 +136,43 @@ class Alerting:
     def _unmute(self) -> None:
         self._muted_until, self._mute_step = None, 0
 
-    def close(self, patience_s: float) -> None:
-        """Let the command have what was raised so far, for at most so many seconds."""
-        if self.hook is not None:
-            self.hook.close(patience_s)
+    def close(self, patience_s: float) -> list[str]:
+        """Let receivers have what was told, for at most so many seconds; returns a line for each that lacks some."""
+        return [] if self.notifier is None else self.notifier.close(patience_s)
+
+
+class HeadlessAlerting:
+    """The alerts of several targets without a screen. Thread-safe; alerts are judged each second, too.
+
+    Args:
+        alerting: by name of the target, with one notifier for all.
+    """
+
+    def __init__(self, alerting: Mapping[str, Alerting], notifier: Notifier) -> None:
+        self._alerting = alerting
+        self._notifier = notifier
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._tick, name="qmon-alerts", daemon=True)
+        self._thread.start()
+
+    def take(self, target: str, event: View | SourceState) -> None:
+        """Take in what the source of one target reports; returns at once."""
+        self._on_event(target, event)
+
+    def _on_event(self, target: str, event: View | SourceState | None) -> None:
+        found = self._alerting.get(target)
+        if found is not None:
+            with self._lock:
+                found.on_event(event)
+
+    def _tick(self) -> None:
+        while not self._closing.wait(_TICK_S):
+            for target in self._alerting:
+                self._on_event(target, None)
+
+    def close(self, patience_s: float) -> list[str]:
+        """End, as ``Alerting.close`` does."""
+        self._closing.set()
+        self._thread.join(_TICK_S)
+        return self._notifier.close(patience_s)

@@ -40,7 +40,7 @@ _INTERVALS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 _NO_RULES: Final = "no alert is configured for this target: [[alert]] in qmon.toml"
 
 
-class AlertCommandFailed(Message):
+class NoticeFailed(Message):
     """The command that is run for alerts has failed."""
 
     def __init__(self, words: str) -> None:
@@ -127,8 +127,8 @@ class QmonApp(App[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Start the source once there is a screen to show it on."""
-        if self.alerting is not None and self.alerting.hook is not None:  # it runs on a thread of its own
-            self.alerting.hook.on_failure = lambda words: self.post_message(AlertCommandFailed(words))
+        if self.alerting is not None and self.alerting.notifier is not None:  # it has threads of its own
+            self.alerting.notifier.on_failure = lambda words: self.post_message(NoticeFailed(words))
         self._ticker = self.set_interval(_TICK_S, self.tick)
         if self._for_s is not None:
             self.set_timer(self._for_s, self.action_quit)
@@ -180,7 +180,7 @@ class QmonApp(App[None], inherit_bindings=False):
 
     # ---------------------------------------------------------------------------------------------------------- alerts
 
-    def on_alert_command_failed(self, message: AlertCommandFailed) -> None:
+    def on_notice_failed(self, message: NoticeFailed) -> None:
         """Show it; each failure comes once."""
         self.notify(clean(message.words), severity="warning", timeout=15, markup=False)
 

@@ -42,7 +42,7 @@ def run(
     The source is started here, and closed. ``fold`` is called on the source's thread, once for each snapshot. A source
     that is stuck in a poll is given half a second to close and then left to end with the process: leaving is at once.
     An operation of the ``runner`` that is under way is stopped after its batch, and given five seconds for that.
-    The command of ``alerting`` is given two seconds to take what was raised.
+    The receivers of ``alerting`` are given two seconds to take what was told.
     A ``source`` that is a ``Replay`` is shown with the keys of a replay. The other arguments are those of ``QmonApp``.
     Raises ``BadInput`` without a terminal.
     """
@@ -65,7 +65,8 @@ def run(
         if runner is not None:
             runner.close(_STOPPING_S)
         if alerting is not None:
-            alerting.close(_ALERTING_S)
+            for line in alerting.close(_ALERTING_S):
+                print(f"qmon: {clean(line)}", file=sys.stderr)
         closing = Thread(target=source.close, name="qmon-close", daemon=True)
         closing.start()
         closing.join(_PATIENCE_S)

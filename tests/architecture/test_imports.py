@@ -42,6 +42,7 @@ def test_the_contracts_catch_who_breaks_them(tmp_path: Path) -> None:
         "model": ("import rich", "import qmon.engines"),
         "monitor": ("import pyodbc", "import qmon.operate"),
         "engines": ("import qmon.monitor",),
+        "config": ("import http",),
         "operate": ("import textual",),
         "recording": ("import qmon.tui", "import pyspark", "import prometheus_client"),
         "pipeline": ("import qmon.tui",),
@@ -56,7 +57,7 @@ def test_the_contracts_catch_who_breaks_them(tmp_path: Path) -> None:
     for name in ("errors", "redact", "log", "carried", "manual"):
         (tmp_path / "qmon" / f"{name}.py").touch()
     upper = ("one_shot", "doctor", "alerting", "headless", "open", "poll", "state")
-    for name in (*upper, "background", "probes", "catalog", "source", "alert_command"):
+    for name in (*upper, "background", "probes", "catalog", "source", "notify"):
         (tmp_path / "qmon" / "monitor" / f"{name}.py").write_text("import qmon.monitor.poll" if name == "state" else "")
     (tmp_path / "pyproject.toml").write_text((CHECKOUT / "pyproject.toml").read_text())
     linter = Path(sys.executable).with_name("lint-imports")
@@ -65,7 +66,7 @@ def test_the_contracts_catch_who_breaks_them(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     said = " ".join(done.stdout.split())
     assert done.returncode == 1, said
-    assert "Contracts: 0 kept, 8 broken." in said
+    assert "Contracts: 0 kept, 9 broken." in said
     assert "No cycles are allowed in qmon. " in said
     for name, imports in forbidden.items():
         if name == "tui":  # allowed by itself; what it makes with recording is a circle

@@ -48,7 +48,7 @@ def shop(database: str, own_home: Path) -> str:
     fill(database, dead=3, alive=2, ready=4)
     query(database, "UPDATE public.jobs SET payload = 'Anna 4111222233334444'")
     own_home.parent.mkdir(parents=True)
-    command = '[alerts]\ncommand = ["/usr/bin/notify", "--token", "t0ken"]\n'
+    command = '[[notify]]\ncommand = ["/usr/bin/notify", "--token", "t0ken"]\n'
     text = configuration(database, settings='redact = ["topsecret[0-9]+"]') + command
     own_home.write_text(text, encoding="utf-8")
     return database
@@ -79,7 +79,7 @@ def test_the_bundle_has_all_that_a_report_needs_and_nothing_secret(shop: str, tm
     assert {"textual", "pyodbc"} <= set(versions["packages"])
     config = json.loads(found["config.json"])
     assert config["targets"]["shop"]["queues"][0]["queue"] == "jobs"
-    assert config["telling"]["command"] == ["/usr/bin/notify", "•••", "•••"]
+    assert config["receivers"][0]["command"] == ["/usr/bin/notify", "•••", "•••"]
     assert {each["probe"] for each in json.loads(found["doctor.json"])["checks"]} >= {"server", "catalogue"}
     for part in ("begins: status", "ends: status, code 0", "connection refused", "begins: doctor"):
         assert part in found["qmon.log"], part

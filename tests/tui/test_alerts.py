@@ -1,4 +1,4 @@
-"""Alerts in the dashboard: banner, bell, acknowledging, muting, and the hook run for real."""
+"""Alerts in the dashboard: banner, bell, acknowledging, muting, and a command run for real."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from qmon.config.notify import Receiver
 from qmon.model.alerts.rules import AlertRule
 from qmon.model.view import View
-from qmon.monitor.alert_command import AlertCommand
 from qmon.monitor.alerting import Alerting
+from qmon.monitor.notify.command import CommandDelivery
+from qmon.monitor.notify.notifier import Notifier
 from qmon.monitor.source import Phase
 from qmon.tui.app import QmonApp
 from tests.tui.driving import Driver, dashboard
@@ -26,8 +28,8 @@ LOST = AlertRule("lost", verdicts=("unreachable",))
 RULES = (DEEP, STUCK, LOST)
 
 
-def alerting(*rules: AlertRule, hook: AlertCommand | None = None, bell: bool = True) -> Callable[[Clock], Alerting]:
-    return lambda clock: Alerting("orders-prod", rules, hook=hook, bell=bell, clock=clock)
+def alerting(*rules: AlertRule, notifier: Notifier | None = None, bell: bool = True) -> Callable[[Clock], Alerting]:
+    return lambda clock: Alerting("orders-prod", rules, notifier=notifier, bell=bell, clock=clock)
 
 
 def depth(ready: float, sequence: int, *, stuck: float = 0.0) -> View:
@@ -165,40 +167,48 @@ async def test_a_target_that_was_never_there_raises_one_too() -> None:
 KEEP = "import sys; out = open(sys.argv[1], 'a'); out.write(sys.stdin.read())"
 
 
-async def test_the_hook_hears_of_turns_only_and_never_holds_up_a_key(tmp_path: Path) -> None:
+def commanding(*command: str) -> Notifier:
+    """Tells a command."""
+    receiver = Receiver("page-me", command=command, timeout_s=20.0)
+    return Notifier([(receiver, CommandDelivery(receiver))])
+
+
+async def test_a_command_hears_of_turns_only_and_never_holds_up_a_key(tmp_path: Path) -> None:
     said = tmp_path / "said"
-    hook = AlertCommand((sys.executable, "-c", KEEP, str(said)), 20.0)
+    notifier = commanding(sys.executable, "-c", KEEP, str(said))
 
     def told() -> list[dict[str, Any]]:
         return [json.loads(line) for line in said.read_text().splitlines()] if said.exists() else []
 
-    async with dashboard(alerting=alerting(*RULES, hook=hook)) as d:
-        for sequence, ready in enumerate((5, 500, 510, 520, 5000, 5100, 500, 5), 1):
+    async with dashboard(alerting=alerting(*RULES, notifier=notifier)) as d:
+        polls = ((5, 0), (500, 1), (510, 1), (520, 1), (5000, 2), (5100, 2), (500, 3), (5, 4))
+        for sequence, (ready, turns) in enumerate(polls, 1):
             if sequence == 4:
                 await d.press("a")
             d.clock.now = view(at=float(sequence)).taken_at
             await d.give(depth(ready, sequence))
-        await d.until(lambda: len(told()) == 4, "four turns")
-    hook.close(10.0)
+            await d.until(lambda turns=turns: len(told()) == turns, "its turn")  # type: ignore[misc]
+    assert notifier.close(10.0) == []
     events = told()
     assert [event["event"] for event in events] == ["raised", "worse", "better", "cleared"]
     assert [event["severity"] for event in events] == ["warning", "critical", "warning", "warning"]
-    assert {(e["target"], e["queue"], e["rule"], e["schema"]) for e in events} == {("orders-prod", "orders", "deep", 1)}
+    assert {(e["target"], *e["queues"], e["name"], e["schema"]) for e in events} == {
+        ("orders-prod", "orders", "deep", 1)
+    }
     assert events[1]["words"] == "depth 5,000, above 1,000"
     assert events[0]["since"] <= events[0]["at"] < events[3]["at"]
-    assert [event["muted"] for event in events] == [False] * 4
 
 
-async def test_a_hook_that_fails_is_said_once_and_the_screen_goes_on() -> None:
-    hook = AlertCommand(("/nonexistent/page-me",), 5.0)
-    async with dashboard(alerting=alerting(*RULES, hook=hook)) as d:
+async def test_a_command_that_fails_is_said_once_and_the_screen_goes_on() -> None:
+    notifier = commanding("/nonexistent/page-me")
+    async with dashboard(alerting=alerting(*RULES, notifier=notifier)) as d:
         for sequence, ready in enumerate((500, 5, 500, 5), 1):
             await d.give(depth(ready, sequence))
         await d.until(lambda: "page-me" in d.said(), "the failure")
-        assert d.said().count("the alert command /nonexistent/page-me: cannot be run") == 1
+        assert d.said().count("notices to page-me: cannot be run; the notice is dropped") == 1
         await d.press("2", "1")
         assert d.app.current_mode == "overview"
-    hook.close(10.0)
+    notifier.close(10.0)
 
 
 @pytest.mark.parametrize("cells", [40, 60, 80, 200])

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from qmon.config.file import parse_config
+from qmon.config.notify import Receiver
 from qmon.model.alerts.rules import applying
-from qmon.monitor.alert_command import AlertCommand
 from qmon.monitor.alerting import Alerting
+from qmon.monitor.notify.command import CommandDelivery
+from qmon.monitor.notify.notifier import Notifier
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target import TargetHistory
 from qmon.tui.app import QmonApp
@@ -51,9 +53,10 @@ async def test_a_queue_that_grows_is_told_of_and_so_is_its_end(
 
     target = target_of(database)
     poller = open_poller(target, interval_s=0.5, budget=ROOMY)
-    hook = AlertCommand((sys.executable, "-c", KEEP, str(said)), 20.0)
+    receiver = Receiver("keep", command=(sys.executable, "-c", KEEP, str(said)), timeout_s=20.0)
+    notifier = Notifier([(receiver, CommandDelivery(receiver))])
     rules = applying(parse_config(CONFIG, Path("qmon.toml")).alerts, target.name)
-    app = QmonApp(poller, TargetHistory().add, alerting=Alerting(target.name, rules, hook=hook))
+    app = QmonApp(poller, TargetHistory().add, alerting=Alerting(target.name, rules, notifier=notifier))
     rung: list[int] = []
     monkeypatch.setattr(app, "bell", lambda: rung.append(1))
     try:
@@ -70,8 +73,8 @@ async def test_a_queue_that_grows_is_told_of_and_so_is_its_end(
             await d.until(lambda: len(told()) >= 3, "three turns")
     finally:
         poller.close()
-        hook.close(10.0)
-    turns = [(event["event"], event["severity"]) for event in told() if event["rule"] == "deep"]
+        notifier.close(10.0)
+    turns = [(event["event"], event["severity"]) for event in told() if event["name"] == "deep"]
     assert turns == [("raised", "warning"), ("worse", "critical"), ("cleared", "critical")]
     assert {event["target"] for event in told()} == {target.name}
     assert len(rung) == 2

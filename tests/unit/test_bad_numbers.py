@@ -24,6 +24,9 @@ interval = 2
 trash = 2
 budget_percent = 2
 [alerts]
+group_wait = 2
+[[notify]]
+shape = "slack"
 timeout = 2
 [[alert]]
 figure = "depth"

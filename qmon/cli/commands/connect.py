@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qmon.cli.session import Chosen
-    from qmon.config.file import Config
     from qmon.model.snapshot import Snapshot
     from qmon.model.view import View
-    from qmon.monitor.alerting import Alerting
     from qmon.monitor.poll.poller import Poller
     from qmon.monitor.source import SnapshotSource
     from qmon.operate.context import OperatorContext
@@ -81,6 +79,7 @@ def _watch(
     poller: Poller, found: Chosen, *, read_only: bool, theme: Theme | None, record: Path | None, baselines: Path | None
 ) -> int:
     """The dashboard on a poller, until the user leaves; returns the exit code."""
+    from qmon.cli.notices import on_a_screen
     from qmon.cli.past import of_target
     from qmon.monitor.state.target import TargetHistory
     from qmon.tui import ActionRunner, redacted, run
@@ -93,26 +92,13 @@ def _watch(
         environment=known.environment,
         dark=(theme or settings.theme) != "light",
         runner=ActionRunner(context),
-        alerting=alerting_for(known.name, found.config),
+        alerting=on_a_screen(known.name, found.config),
         known=of_target(known, found.config, baselines, record),
     )
     fold = redacted(TargetHistory(settings.budget_percent / 100).add, context.redact)
     return run_recorded(
         poller, fold, context, record, lambda source, fold, recorded: show(source, fold, recorder=recorded)
     )
-
-
-def alerting_for(target: str, config: Config) -> Alerting | None:
-    """What watches over a target as the configuration says; ``None`` where no rule is about it."""
-    from qmon.model.alerts.rules import applying
-    from qmon.monitor.alert_command import AlertCommand
-    from qmon.monitor.alerting import Alerting
-
-    rules, delivery = applying(config.alerts, target), config.telling
-    if not rules:
-        return None
-    hook = AlertCommand(delivery.command, delivery.timeout_s) if delivery.command else None
-    return Alerting(target, rules, hook=hook, bell=delivery.bell)
 
 
 def run_recorded(

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -18,6 +19,9 @@ from qmon.model.text import size
 from qmon.system import HANGUP
 
 if TYPE_CHECKING:
+    from qmon.cli.session import Chosen
+    from qmon.model.view import View
+    from qmon.monitor.source import SourceState
     from qmon.recording.write.headless import HeadlessRecorder, RecordingStatus
     from qmon.recording.write.retention import RetentionResult
 
@@ -55,14 +59,19 @@ def record(
     """Record what happens on one or more targets; `qmon replay` shows it again.
 
     Ends on SIGTERM or Ctrl-C with everything sealed. A target that fails does not keep the others from being recorded.
+    Alerts of qmon.toml are told to its receivers.
     """
+    from qmon.cli.notices import without_a_screen
+    from qmon.cli.session import chosen_each
     from qmon.recording.write.retention import parse_size
 
     most = parse_size(max_size) if max_size is not None else None
-    recorders = _recorders(targets, to, config, every, payloads)
-    with ended_by(signal.SIGTERM, signal.SIGINT, HANGUP) as (ending, why):
-        _watch(recorders, ending, length, _tidier(to, keep, most))
-    ended = [recorder.close(why[0] if why else "--for is over") for recorder in recorders]
+    known = chosen_each(targets, config, every, "recorded")
+    with without_a_screen(known) as take:
+        recorders = _recorders(known, to, every, payloads, take)
+        with ended_by(signal.SIGTERM, signal.SIGINT, HANGUP) as (ending, why):
+            _watch(recorders, ending, length, _tidier(to, keep, most))
+        ended = [recorder.close(why[0] if why else "--for is over") for recorder in recorders]
     for each in ended:
         note(f"qmon: {_ended(each)}")
     if any(each.recording.stopped for each in ended):
@@ -70,10 +79,9 @@ def record(
 
 
 def _recorders(
-    targets: list[str], to: Path, config: Path | None, every: float, payloads: bool
+    known: list[Chosen], to: Path, every: float, payloads: bool, take: Callable[[str, View | SourceState], None]
 ) -> list[HeadlessRecorder]:
-    """A recorder for each target. Raises ``BadInput`` before anything is connected."""
-    from qmon.cli.session import chosen_each
+    """A recorder for each target. Raises ``BadInput`` where nothing can be written."""
     from qmon.recording.write.headless import HeadlessRecorder
     from qmon.redact import redactor
 
@@ -85,8 +93,9 @@ def _recorders(
             interval_s=every,
             redact=redactor(each.config.settings.redact),
             payloads=payloads,
+            told=partial(take, each.target.name),
         )
-        for each in chosen_each(targets, config, every, "recorded")
+        for each in known
     ]
 
 

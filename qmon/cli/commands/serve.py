@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -52,25 +53,28 @@ def serve(
 ) -> None:
     """Serve metrics for Prometheus; however often they are scraped, a target is polled as often as `--every` says.
 
-    Ends on SIGTERM or Ctrl-C. A target that fails does not keep the others from being served.
+    Alerts of qmon.toml are told to its receivers. Ends on SIGTERM or Ctrl-C. A target that fails does not keep the
+    others from being served.
     """
+    from qmon.cli.notices import without_a_screen
     from qmon.cli.session import chosen_each
     from qmon.metrics.readings import TargetReadings
     from qmon.metrics.server import MetricsServer
     from qmon.monitor.headless import HeadlessPoller
 
     known = chosen_each(targets, config, every, "served")
-    readings = [TargetReadings(each.target.name) for each in known]
-    server = MetricsServer(listen, readings)
-    pollers = [
-        HeadlessPoller(each.target, each.configured, interval_s=every, sink=reading.take)
-        for each, reading in zip(known, readings, strict=True)
-    ]
-    with ended_by(signal.SIGTERM, signal.SIGINT) as (ending, _):
+    with without_a_screen(known) as told:
+        readings = [TargetReadings(each.target.name, told=partial(told, each.target.name)) for each in known]
+        server = MetricsServer(listen, readings)
+        pollers = [
+            HeadlessPoller(each.target, each.configured, interval_s=every, sink=reading.take)
+            for each, reading in zip(known, readings, strict=True)
+        ]
+        with ended_by(signal.SIGTERM, signal.SIGINT) as (ending, _):
+            for poller in pollers:
+                poller.start()
+            note(f"qmon: serving {server.url}")
+            ending.wait()
         for poller in pollers:
-            poller.start()
-        note(f"qmon: serving {server.url}")
-        ending.wait()
-    for poller in pollers:
-        poller.close()
-    server.close()
+            poller.close()
+        server.close()

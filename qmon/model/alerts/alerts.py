@@ -89,6 +89,8 @@ class AlertEvent(StrEnum):
     RAISED = "raised"
     WORSE = "worse"
     BETTER = "better"
+    MORE = "more"
+    """More queues have its cause."""
     CLEARED = "cleared"
 
 

@@ -15,7 +15,7 @@ from qmon.model.text import parse_duration
 
 MARGIN: Final = 0.1
 """How far back from a limit a figure must be before its alert is cleared, unless the rule says otherwise."""
-_SEVERITIES: Final = {"warning": Severity.WARNING, "critical": Severity.CRITICAL}
+SEVERITIES: Final = {"warning": Severity.WARNING, "critical": Severity.CRITICAL}
 _RULE: Final = re.compile(r"\s*(\w+)\s*([<>=])\s*(.*?)\s*", re.DOTALL)
 
 
@@ -32,15 +32,15 @@ def rules_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[Al
 
 
 def _rule(keys: Keys, number: int) -> AlertRule:
-    figure, verdicts = keys.text("figure"), _patterns(keys, "verdict", ())
+    figure, verdicts = keys.text("figure"), patterns(keys, "verdict", ())
     if (figure is None) is not bool(verdicts):
         raise BadInput(f"{keys.where}: needs either figure or verdict, not both")
     name = keys.text("name") or f"{figure or verdicts[0]} ({number})"
-    targets, queues = _patterns(keys, "target", (EVERY,)), _patterns(keys, "queue", (EVERY,))
+    targets, queues = patterns(keys, "target", (EVERY,)), patterns(keys, "queue", (EVERY,))
     hold_s, clear_s = keys.seconds("for") or 0.0, keys.seconds("clear_for") or 0.0
     if figure is None:
-        word = keys.choice("severity", tuple(_SEVERITIES))
-        severity = None if word is None else _SEVERITIES[word]
+        word = keys.choice("severity", tuple(SEVERITIES))
+        severity = None if word is None else SEVERITIES[word]
         keys.finish()
         return AlertRule(name, verdicts=verdicts, severity=severity, targets=targets, queues=queues, hold_s=hold_s,
                          clear_s=clear_s)  # fmt: skip
@@ -67,7 +67,8 @@ def _check_limits(rule: AlertRule, where: str) -> None:
         raise BadInput(f"{where}: crit is {side} warn, so there would never be a warning; change one of them")
 
 
-def _patterns(keys: Keys, name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
+def patterns(keys: Keys, name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
+    """A pattern, or a list of them."""
     if isinstance(keys.raw.get(name), str):
         return (keys.text(name) or "",)
     return tuple(keys.texts(name)) or usual

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from qmon.engines.base import Target
 from qmon.model.groups.configured import ConfiguredQueue
+from qmon.model.view import View
 from qmon.monitor.headless import HeadlessPoller
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.target import TargetHistory
@@ -35,6 +36,7 @@ class HeadlessRecorder:
         root: the folder of all recordings.
         interval_s: seconds between polls.
         redact, payloads: as for ``Recorder``.
+        told: takes each view and each change of phase, on other threads, and returns at once.
 
     Raises ``BadInput`` where nothing can be written to the folder.
     """
@@ -42,9 +44,11 @@ class HeadlessRecorder:
     def __init__(
         self, target: Target, layouts: Sequence[ConfiguredQueue], root: Path, *, interval_s: float,
         redact: Callable[[str], str] = lambda text: text, payloads: bool = False,
+        told: Callable[[View | SourceState], object] = lambda _: None,
     ) -> None:  # fmt: skip
         self._target = target
         self._history = TargetHistory()
+        self._told = told
         self._phase, self._problem = Phase.CONNECTING, ""
         self._operations: OperationsWatch | None = None
         self.recorder = Recorder(
@@ -73,6 +77,7 @@ class HeadlessRecorder:
         if isinstance(event, SourceState):
             self._phase, self._problem = event.phase, event.reason
             self.recorder.changed(event)
+            self._told(event)
         else:
             self._phase, self._problem = Phase.LIVE, ""
             view = None
@@ -80,3 +85,4 @@ class HeadlessRecorder:
                 view = self._history.add(event)
             finally:  # what was read is recorded, whatever we make of it
                 self.recorder.seen(event, view)
+            self._told(view)

@@ -40,7 +40,7 @@ _REASONS: Final = frozenset({"reason", "problem", "unknown"})
 """What of a snapshot the server may have reported, or why a figure is unknown."""
 _ABOUT: Final = {
     "versions.json": "versions of qmon, Python, its packages, the ODBC drivers and the server",
-    "config.json": "qmon.toml as qmon read it, without passwords, patterns of redact, arguments of the alert command",
+    "config.json": "qmon.toml as qmon read it, without passwords, patterns of redact, arguments of commands",
     "doctor.json": "what qmon doctor found: each probe with its time or its problem, and the rights",
     "snapshot.json": "one poll, as a recording holds it: without payloads, statements up to their first literal",
     "qmon.log": "the log, the older files with a number",
@@ -209,13 +209,15 @@ def _bare(config: Config) -> Config:
         name: replace(target, connect=re.sub(r"://.*@", f"://{COVER}@", target.connect))
         for name, target in config.targets.items()
     }
-    command = (*config.telling.command[:1], *(COVER for _ in config.telling.command[1:]))
+    receivers = tuple(
+        replace(each, command=(*each.command[:1], *(COVER for _ in each.command[1:]))) for each in config.receivers
+    )
     redact = tuple(COVER for _ in config.settings.redact)
     return replace(
         config,
         targets=targets,
         settings=replace(config.settings, redact=redact),
-        telling=replace(config.telling, command=command),
+        receivers=receivers,
     )
 
 

@@ -1,0 +1,97 @@
+"""From the configuration to who is told of alerts: with a screen, without one, and in a trial."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from qmon.cli.output import note
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.cli.session import Chosen
+    from qmon.config.file import Config
+    from qmon.config.notify import Receiver
+    from qmon.model.view import View
+    from qmon.monitor.alerting import Alerting
+    from qmon.monitor.notify.notifier import Notifier
+    from qmon.monitor.notify.sender import Deliver
+    from qmon.monitor.source import SourceState
+
+_PATIENCE_S: Final = 5.0
+
+
+def deliveries(receivers: Sequence[Receiver], missing: Callable[[str], object]) -> list[tuple[Receiver, Deliver]]:
+    """How notices get to each of these. ``missing``: told of one whose secret is kept nowhere, which is left out.
+
+    Raises ``BadInput`` where what is secret of one cannot be used.
+    """
+    from qmon.config.secrets import receiver_ways
+    from qmon.monitor.notify.notifier import delivery_of
+
+    out = []
+    for receiver in receivers:
+        deliver = delivery_of(receiver)
+        if deliver is None:
+            missing(f"notices to {receiver.name}: {receiver_ways(receiver)}")
+        else:
+            out.append((receiver, deliver))
+    return out
+
+
+def _refuse(words: str) -> None:
+    raise BadInput(words)
+
+
+def alerting_for(target: str, config: Config, notifier: Notifier | None = None) -> Alerting | None:
+    """What watches over a target as the configuration says; ``None`` where no rule is about it."""
+    from qmon.model.alerts.rules import applying
+    from qmon.monitor.alerting import Alerting
+    from qmon.redact import redactor
+
+    rules, settings = applying(config.alerts, target), config.alerting
+    if not rules:
+        return None
+    return Alerting(
+        target, rules, notifier=notifier, group_wait_s=settings.group_wait_s, bell=settings.bell,
+        redact=redactor(config.settings.redact),
+    )  # fmt: skip
+
+
+def on_a_screen(target: str, config: Config) -> Alerting | None:
+    """The alerts of a dashboard. A receiver whose secret is not here is told by another qmon, or not at all."""
+    from qmon.monitor.notify.notifier import Notifier
+
+    alerting = alerting_for(target, config)
+    if alerting is not None:
+        wanted = [receiver for receiver in config.receivers if receiver.of_target(target)]
+        ways = deliveries(wanted, lambda words: note(f"qmon: {words}; this dashboard tells it nothing"))
+        alerting.notifier = Notifier(ways) if ways else None
+    return alerting
+
+
+@contextlib.contextmanager
+def without_a_screen(known: Sequence[Chosen]) -> Iterator[Callable[[str, View | SourceState], None]]:
+    """Alerts of several targets: a function that takes what the source of each reports. At the end it says what was
+    not sent. Raises ``BadInput`` where what is secret of a receiver is missing.
+    """
+    from qmon.monitor.alerting import HeadlessAlerting
+    from qmon.monitor.notify.notifier import Notifier
+
+    config, names = known[0].config, [each.target.name for each in known]
+    wanted = [receiver for receiver in config.receivers if any(map(receiver.of_target, names))]
+    notifier = Notifier(deliveries(wanted, _refuse))
+    alerting = {name: found for name in names if (found := alerting_for(name, config, notifier)) is not None}
+    if not config.receivers or not alerting:
+        if config.receivers:
+            note("qmon: nobody is told of anything: no [[alert]] is about what is watched")
+        yield lambda target, event: None
+        return
+    notifier.on_failure = lambda words: note(f"qmon: {words}")
+    headless = HeadlessAlerting(alerting, notifier)
+    try:
+        yield headless.take
+    finally:
+        for line in headless.close(_PATIENCE_S):
+            note(f"qmon: {line}")

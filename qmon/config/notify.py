@@ -1,0 +1,139 @@
+"""Reads ``[[notify]]``: who is told of alerts, and how. What is secret of it is not in the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import PurePath
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from qmon.errors import BadInput
+from qmon.model.alerts.io import SEVERITIES, patterns
+from qmon.model.alerts.rules import EVERY, matches
+from qmon.model.config_reader import Keys
+from qmon.model.figure import Severity
+
+SLACK: Final = "slack"
+TEAMS: Final = "teams"
+PAGERDUTY: Final = "pagerduty"
+ALERTMANAGER: Final = "alertmanager"
+JSON: Final = "json"
+SHAPES: Final = (SLACK, TEAMS, PAGERDUTY, ALERTMANAGER, JSON)
+_PLAIN: Final = re.compile(r"[!-~]+")
+EVENTS_URL: Final = "https://events.pagerduty.com/v2/enqueue"
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """One ``[[notify]]``: ``shape`` is empty where a ``command`` is run.
+
+    ``url``: where it is no secret, else empty. ``bearer``: a token goes with it. ``targets``: patterns of names;
+    ``severity``: the least that it is told of. ``timeout_s``: of one request, or of the command.
+    """
+
+    name: str
+    shape: str = ""
+    url: str = ""
+    bearer: bool = False
+    command: tuple[str, ...] = ()
+    timeout_s: float = 10.0
+    targets: tuple[str, ...] = (EVERY,)
+    severity: Severity = Severity.WARNING
+
+    @property
+    def variable(self) -> str | None:
+        """The environment variable with its URL or key: ``QMON_NOTIFY_ON_CALL`` for ``on-call``."""
+        name = in_variables(self.name)
+        return f"QMON_NOTIFY_{name}" if name else None
+
+    @property
+    def needs_secret(self) -> bool:
+        """Whether its URL or key is to be kept elsewhere."""
+        return bool(self.shape) and (self.bearer or not self.url or self.shape == PAGERDUTY)
+
+    def of_target(self, target: str) -> bool:
+        """Whether it is told of this target."""
+        return any(matches(pattern, target) for pattern in self.targets)
+
+
+def receivers_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[Receiver, ...]:
+    """The receivers of the tables ``[[notify]]``; raises ``BadInput`` beginning with the key's path."""
+    out: dict[str, Receiver] = {}
+    for number, each in enumerate(raw, 1):
+        keys = Keys(each, f"{where}[{number}]")
+        receiver = _receiver(keys)
+        if receiver.name in out:
+            raise BadInput(f"{keys.path('name')}: there is a receiver {receiver.name!r} above already")
+        same = next((r for r in out.values() if r.variable and r.variable == receiver.variable), None)
+        if same is not None and same.needs_secret and receiver.needs_secret:
+            raise BadInput(f"{keys.path('name')}: its variable {same.variable} would be that of {same.name!r}, too")
+        out[receiver.name] = receiver
+    return tuple(out.values())
+
+
+def _receiver(keys: Keys) -> Receiver:
+    shape, command = keys.choice("shape", SHAPES) or "", tuple(keys.texts("command"))
+    if bool(shape) is bool(command):
+        raise BadInput(f"{keys.where}: needs either shape or command, not both")
+    name = keys.text("name") or shape or PurePath(command[0]).name
+    usual = Receiver(name)
+    timeout_s, severity = keys.seconds("timeout"), keys.choice("severity", tuple(SEVERITIES))
+    receiver = Receiver(
+        name, shape, _url(keys, shape) if shape else "", keys.flag("bearer") if shape else False, command,
+        usual.timeout_s if timeout_s is None else timeout_s, patterns(keys, "target", usual.targets),
+        usual.severity if severity is None else SEVERITIES[severity],
+    )  # fmt: skip
+    if receiver.bearer and (not receiver.url or shape == PAGERDUTY):
+        raise BadInput(f"{keys.path('bearer')}: goes with the url of {ALERTMANAGER} or {JSON}")
+    keys.finish()
+    return receiver
+
+
+def _url(keys: Keys, shape: str) -> str:
+    """The URL in the file, that of PagerDuty unless it says otherwise; empty where it is kept as a secret."""
+    text = keys.text("url")
+    if text is None:
+        return EVENTS_URL if shape == PAGERDUTY else ""
+    if shape in (SLACK, TEAMS):
+        raise BadInput(f"{keys.path('url')}: who knows the URL of a webhook can write there; {ELSEWHERE}")
+    parts = address(text, keys.path("url"))
+    if parts.username is not None or parts.query:
+        raise BadInput(f"{keys.path('url')}: may hold a secret; {ELSEWHERE}")
+    return text
+
+
+ELSEWHERE: Final = "leave the key out and keep it in the environment or the keyring: see qmon help alerts-and-checks"
+
+
+def in_variables(name: str) -> str:
+    """A name as names of environment variables write it, perhaps empty."""
+    return re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
+
+
+def is_key(text: str) -> bool:
+    """Whether it can stand in a header."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+def address(url: str, where: str) -> SplitResult:
+    """The parts of an address for requests; raises ``BadInput``, which does not repeat it."""
+    try:
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and _PLAIN.fullmatch(url):
+            return parts
+    except ValueError:
+        pass
+    raise BadInput(f"{where}: is no URL; it begins with https://")
+
+
+def in_the_clear(parts: SplitResult) -> bool:
+    """Whether others on the way could read what is sent there."""
+    host = parts.hostname or ""
+    try:
+        local = ip_address(host).is_loopback
+    except ValueError:
+        local = host == "localhost"
+    return parts.scheme == "http" and not local

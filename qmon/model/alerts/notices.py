@@ -1,0 +1,115 @@
+"""Notices: what receivers are told of alerts. Those with one cause are one notice, with all its queues. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from qmon.model.alerts.alerts import Alert, AlertEvent
+from qmon.model.figure import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What one receiver is told once. Times are seconds since the epoch by this machine's clock.
+
+    ``name``: of the rule, or where ``cause`` is known (``session 61``) the code of the verdict. ``queues``: those that
+    it is about, sorted; none where it is the target itself. ``words`` and ``value``: of the worst alert in it. ``was``:
+    how severe it was when it was last told, where that is not the same.
+    """
+
+    event: AlertEvent
+    target: str
+    name: str
+    cause: str
+    queues: tuple[str, ...]
+    severity: Severity
+    words: str
+    value: float | None
+    since_at: float
+    at: float
+    was: Severity | None = None
+
+    @property
+    def key(self) -> str:
+        """The same for all notices of one alert, from every qmon that has the same names for target and rule."""
+        about = (self.target, self.name, self.cause, "" if self.cause else "".join(self.queues))
+        return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
+
+    @property
+    def over(self) -> bool:
+        """Whether it says that the alert is cleared."""
+        return self.event is AlertEvent.CLEARED
+
+    def least(self, severity: Severity) -> Notice | None:
+        """The notice as told to who only hears of so severe alerts and worse ones; ``None``: nothing."""
+        if self.severity >= severity:
+            unheard = self.was is not None and self.was < severity
+            return replace(self, event=AlertEvent.RAISED, was=None) if unheard else self
+        if self.was is not None and self.was >= severity:
+            return replace(self, event=AlertEvent.CLEARED, severity=self.was, was=None)
+        return None
+
+
+def notices_of(target: str, alerts: Sequence[Alert], now: float, wall: float) -> dict[str, Notice]:
+    """The alerts that are raised as notices, by key. ``now``: the clock of ``alerts``; ``wall``: the time of day."""
+    groups: dict[tuple[str, str, str], list[Alert]] = {}
+    for alert in alerts:
+        cause = alert.cause
+        about = (alert.rule, "", alert.queue) if cause is None else (cause.code, cause.who, "")
+        groups.setdefault(about, []).append(alert)
+    found = {}
+    for (name, who, _), group in groups.items():
+        worst = group[0]
+        notice = Notice(
+            AlertEvent.RAISED, target, name, who, tuple(sorted({each.queue for each in group} - {""})), worst.severity,
+            worst.words, worst.value, wall - max(0.0, now - min(each.since_at for each in group)), wall,
+        )  # fmt: skip
+        found[notice.key] = notice
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What was last told. ``first_at``: when it was first seen; ``told_at``: ``None``: not told yet. Monotonic."""
+
+    notice: Notice
+    first_at: float
+    told_at: float | None = None
+
+
+def tell(
+    before: Mapping[str, Told], notices: Mapping[str, Notice], now: float, wall: float, wait_s: float
+) -> tuple[dict[str, Told], list[Notice]]:
+    """What to tell now, and what was told then.
+
+    A new one waits ``wait_s`` seconds for others of its cause, and is not told at all if it is over by then; that more
+    queues have joined is told no more often. What is worse, better or over is told at once.
+    """
+    after, out = dict[str, Told](), list[Notice]()
+    for key, notice in notices.items():
+        old = before.get(key, Told(notice, now))
+        event = _event(old, notice, now, wait_s)
+        if event is None:
+            after[key] = old if old.told_at is not None else replace(old, notice=notice)
+            continue
+        was = old.notice.severity if event in (AlertEvent.WORSE, AlertEvent.BETTER) else None
+        said = replace(notice, event=event, was=was)
+        after[key] = Told(said, old.first_at, now)
+        out.append(said)
+    for key, old in before.items():
+        if key not in notices and old.told_at is not None:
+            out.append(replace(old.notice, event=AlertEvent.CLEARED, at=wall, was=None))
+    return after, out
+
+
+def _event(old: Told, notice: Notice, now: float, wait_s: float) -> AlertEvent | None:
+    """What to tell of it, if anything."""
+    if old.told_at is None:
+        return AlertEvent.RAISED if now - old.first_at >= wait_s else None
+    if notice.severity != old.notice.severity:
+        return AlertEvent.WORSE if notice.severity > old.notice.severity else AlertEvent.BETTER
+    more = not set(notice.queues) <= set(old.notice.queues)
+    return AlertEvent.MORE if more and now - old.told_at >= wait_s else None

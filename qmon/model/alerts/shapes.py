@@ -1,0 +1,147 @@
+"""Shapes: a notice as each receiver's interface wants it, as objects for JSON. Pure.
+
+Sources: Slack's reference of Block Kit (section: 3,000 characters; ``& < >`` are escaped in ``text``), Microsoft's of
+Adaptive Cards (a ``TextRun`` knows no Markdown) and of Teams' webhooks, PagerDuty's of the Events API v2 (``summary``:
+1,024 characters), and Alertmanager's OpenAPI file of its API v2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from qmon.model.alerts.notices import Notice
+from qmon.model.figure import Severity
+from qmon.model.report import iso
+
+SCHEMA: Final = 1
+SLACK_TEXT: Final = 3_000
+SUMMARY: Final = 1_024
+_QUEUES: Final = 20
+"""So many queues are named in a text."""
+_MARKS: Final = {Severity.WARNING: "▲", Severity.CRITICAL: "■"}
+_COLOURS: Final = {Severity.WARNING: "warning", Severity.CRITICAL: "attention"}
+
+
+def headline(notice: Notice, most: int = SUMMARY) -> str:
+    """One line: ``■ CRITICAL shop: orders: oldest 14 m 05 s, above 10 m 00 s``; ``✓ CLEARED …``."""
+    state = "✓ CLEARED" if notice.over else f"{_MARKS.get(notice.severity, '·')} {notice.severity.name}"
+    about = f"{len(notice.queues)} queues" if len(notice.queues) > 1 else "".join(notice.queues)
+    return cut(": ".join(part for part in (f"{state} {notice.target}", about, notice.words) if part), most)
+
+
+def details(notice: Notice) -> list[str]:
+    """More lines for a reader: cause, queues, since when."""
+    since = f"alert {notice.name}, {notice.event} at {iso(notice.at)}, since {iso(notice.since_at)}"
+    lines = [f"cause: {notice.cause}" if notice.cause else "", f"queues: {_queues(notice)}", since]
+    return [cut(line, SUMMARY) for line in (lines if len(notice.queues) > 1 else [lines[0], since]) if line]
+
+
+def _queues(notice: Notice) -> str:
+    more = len(notice.queues) - _QUEUES
+    return cut(", ".join(notice.queues[:_QUEUES]), SUMMARY) + (f" and {more} more" if more > 0 else "")
+
+
+def cut(text: str, most: int) -> str:
+    """Text on one line, at most so many characters long, without what steers a terminal."""
+    shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+
+
+def json_of(notice: Notice) -> dict[str, Any]:
+    """Plain JSON, as commands get it, too; see the manual."""
+    return {
+        "schema": SCHEMA,
+        "event": notice.event.value,
+        "key": notice.key,
+        "target": notice.target,
+        "name": notice.name,
+        "cause": notice.cause or None,
+        "queues": list(notice.queues),
+        "severity": notice.severity.name.lower(),
+        "words": notice.words,
+        "value": notice.value,
+        "since": iso(notice.since_at),
+        "at": iso(notice.at),
+    }
+
+
+def slack(notice: Notice) -> dict[str, Any]:
+    """A message for an incoming webhook. Its blocks are plain text, so that no name mentions anybody."""
+    head = headline(notice)
+    text = head.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return {"text": text, "blocks": [_section(head), _section("\n".join(details(notice)))]}
+
+
+def _section(text: str) -> dict[str, Any]:
+    return {"type": "section", "text": {"type": "plain_text", "text": text[:SLACK_TEXT], "emoji": False}}
+
+
+def teams(notice: Notice) -> dict[str, Any]:
+    """An Adaptive Card for a webhook of Workflows."""
+    colour = "good" if notice.over else _COLOURS.get(notice.severity, "default")
+    card = {
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "type": "AdaptiveCard",
+        "version": "1.4",
+        "body": [
+            _run(headline(notice), weight="bolder", color=colour),
+            *(_run(line, isSubtle=True) for line in details(notice)),
+        ],
+    }
+    attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
+    return {"type": "message", "attachments": [attachment]}
+
+
+def _run(text: str, **style: object) -> dict[str, Any]:
+    return {"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": text, **style}]}
+
+
+def pagerduty(notice: Notice, routing_key: str) -> dict[str, Any]:
+    """An event for PagerDuty's Events API v2."""
+    event: dict[str, Any] = {
+        "routing_key": routing_key,
+        "event_action": "resolve" if notice.over else "trigger",
+        "dedup_key": notice.key,
+    }
+    if notice.over:
+        return event
+    payload = {
+        "summary": headline(notice),
+        "source": cut(notice.target, SUMMARY),
+        "severity": notice.severity.name.lower(),
+        "timestamp": iso(notice.since_at),
+        "class": cut(notice.name, SUMMARY),
+        "custom_details": {"cause": notice.cause or None, "queues": _queues(notice), "since": iso(notice.since_at)},
+    }
+    return {**event, "client": "qmon", "payload": payload}
+
+
+def alertmanager(notices: Sequence[Notice], now: float, lasting_s: float) -> list[dict[str, Any]]:
+    """Alerts for Alertmanager, which forgets those that are not sent again within ``lasting_s`` seconds from ``now``.
+
+    The severity is a label, and labels tell alerts apart: of one that got worse or better the other ends.
+    """
+    out = []
+    for notice in notices:
+        out.append(_alert(notice, notice.severity, max(notice.at, notice.since_at) if notice.over else now + lasting_s))
+        if notice.was is not None:
+            out.append(_alert(notice, notice.was, max(notice.at, notice.since_at)))
+    return out
+
+
+def _alert(notice: Notice, severity: Severity, ends_at: float) -> dict[str, Any]:
+    labels = {
+        "alertname": notice.name,
+        "target": notice.target,
+        "queue": "" if notice.cause else "".join(notice.queues),
+        "cause": notice.cause,
+        "severity": severity.name.lower(),
+    }
+    annotations = {"summary": headline(notice), "queues": _queues(notice), "key": notice.key}
+    return {
+        "labels": {name: value for name, value in labels.items() if value},
+        "annotations": {name: value for name, value in annotations.items() if value},
+        "startsAt": iso(notice.since_at),
+        "endsAt": iso(ends_at),
+    }

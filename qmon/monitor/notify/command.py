@@ -1,0 +1,70 @@
+"""A program of the user's that gets each notice as one JSON object on standard input.
+
+It is run without a shell and sees none of qmon's passwords.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO, Final
+
+from qmon import system
+from qmon.config.notify import Receiver
+from qmon.config.secrets import without_secrets
+from qmon.model.alerts.notices import Notice
+from qmon.model.alerts.shapes import json_of
+from qmon.model.text import duration
+from qmon.monitor.notify.sender import Delivery
+
+_LAST_WORDS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CommandDelivery:
+    """Runs the command of one receiver; killed after its timeout, with all that it has started."""
+
+    receiver: Receiver
+
+    def __call__(self, notices: Sequence[Notice]) -> Delivery:
+        """Run it once for each; what fails is not tried again."""
+        found = Delivery()
+        for notice in notices:
+            found = self._run(json.dumps(json_of(notice)).encode() + b"\n")
+        return found
+
+    def _run(self, data: bytes) -> Delivery:
+        with tempfile.TemporaryFile() as errors:
+            try:
+                process = subprocess.Popen(
+                    self.receiver.command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    env=without_secrets(os.environ),
+                    start_new_session=True,  # neither Ctrl-C nor the end of the terminal is meant for it
+                    creationflags=system.NEW_GROUP,
+                )
+            except (OSError, ValueError) as problem:
+                why = getattr(problem, "strerror", None) or problem
+                return Delivery("cannot be run; the notice is dropped", detail=str(why))
+            try:
+                process.communicate(data, self.receiver.timeout_s)
+            except subprocess.TimeoutExpired:
+                system.kill_all(process)
+                process.communicate()
+                return Delivery(f"took longer than {duration(self.receiver.timeout_s)} and was killed")
+            if process.returncode == 0:
+                return Delivery()
+            return Delivery(f"ended with {process.returncode}; the notice is dropped", detail=_last_words(errors))
+
+
+def _last_words(errors: IO[bytes]) -> str:
+    """The end of what it wrote to standard error, on one line."""
+    size = errors.seek(0, os.SEEK_END)
+    errors.seek(max(0, size - _LAST_WORDS))
+    return " ".join(errors.read().decode(errors="replace").split())

@@ -1,0 +1,57 @@
+"""Who is told of a notice: each receiver that it is about, on its own thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from qmon.config.notify import ALERTMANAGER, Receiver
+from qmon.config.secrets import endpoint
+from qmon.model.alerts.notices import Notice
+from qmon.monitor.notify.command import CommandDelivery
+from qmon.monitor.notify.sender import BackOff, Deliver, Sender
+from qmon.monitor.notify.web import AGAIN_S, WebDelivery
+
+
+def delivery_of(receiver: Receiver) -> Deliver | None:
+    """How notices get to a receiver; ``None``: what is secret of it is given nowhere. Raises ``BadInput``."""
+    if receiver.command:
+        return CommandDelivery(receiver)
+    found = endpoint(receiver)
+    return None if found is None else WebDelivery(receiver, found)
+
+
+class Notifier:
+    """Hands notices to the senders of all receivers. Thread-safe; all methods return at once but ``close``.
+
+    Args:
+        ways: each receiver and how notices get to it.
+    """
+
+    def __init__(self, ways: Sequence[tuple[Receiver, Deliver]], *, back_off: BackOff | None = None) -> None:
+        self.on_failure: Callable[[str], object] = lambda _: None
+        """Called on any thread, with one line, when a receiver fails, fails otherwise, or works again."""
+        self._senders = [
+            (
+                receiver,
+                Sender(
+                    receiver.name, deliver, report=lambda words: self.on_failure(words), back_off=back_off,
+                    again_s=AGAIN_S if receiver.shape == ALERTMANAGER else None,
+                ),
+            )
+            for receiver, deliver in ways
+        ]  # fmt: skip
+
+    def send(self, notice: Notice) -> None:
+        """Tell everybody who is to be told."""
+        for receiver, sender in self._senders:
+            if receiver.of_target(notice.target) and (told := notice.least(receiver.severity)) is not None:
+                sender.send(told)
+
+    def close(self, patience_s: float) -> list[str]:
+        """Try what waits once more, for so many seconds at most; returns a line for each receiver that lacks some."""
+        until = time.monotonic() + patience_s
+        for _, sender in self._senders:
+            sender.close()
+        lines = [sender.join(max(0.0, until - time.monotonic())) for _, sender in self._senders]
+        return [line for line in lines if line]

@@ -1,0 +1,174 @@
+"""One request with notices, over HTTP; the only module that sends any. Redirects are not followed."""
+
+from __future__ import annotations
+
+import contextlib
+import email.utils
+import http.client
+import json
+import socket
+import ssl
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from qmon import __version__
+from qmon.config.notify import ALERTMANAGER, PAGERDUTY, SLACK, TEAMS, Receiver
+from qmon.config.secrets import Endpoint
+from qmon.model.alerts.notices import Notice
+from qmon.model.alerts.shapes import alertmanager, json_of, pagerduty, slack, teams
+from qmon.model.text import duration
+from qmon.monitor.notify.sender import Delivery
+
+AGAIN_S: Final = 60.0
+"""So often Alertmanager hears of what goes on: it wants to every half a minute to three minutes."""
+LASTING_S: Final = 4 * AGAIN_S
+"""Without a word for so long, Alertmanager takes it for over."""
+_LATER: Final = frozenset({408, 425, 429})
+"""Beside 5xx, the codes after which the same request may be taken."""
+_CUT_EVERY_S: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class WebDelivery:
+    """Delivers notices to one receiver in its shape."""
+
+    receiver: Receiver
+    endpoint: Endpoint
+    wall: Callable[[], float] = time.time
+
+    def __call__(self, notices: Sequence[Notice]) -> Delivery:
+        """Send them; ``problem`` names neither the URL nor what was sent."""
+        headers = {"Content-Type": "application/json", "User-Agent": f"qmon/{__version__}"}
+        if self.endpoint.authorization is not None:
+            headers["Authorization"] = self.endpoint.authorization.reveal()
+        body = json.dumps(self.body(notices), ensure_ascii=False).encode("utf-8", "replace")
+        return post(self.endpoint.url.reveal(), body, headers, self.receiver.timeout_s, self.wall)
+
+    def body(self, notices: Sequence[Notice]) -> Any:
+        """What is sent. Only Alertmanager takes more than one at once."""
+        if self.receiver.shape == ALERTMANAGER:
+            return alertmanager(notices, self.wall(), LASTING_S)
+        (notice,) = notices
+        if self.receiver.shape == PAGERDUTY:
+            return pagerduty(notice, self.endpoint.key.reveal() if self.endpoint.key is not None else "")
+        return {SLACK: slack, TEAMS: teams}.get(self.receiver.shape, json_of)(notice)
+
+
+def post(
+    url: str, body: bytes, headers: Mapping[str, str], timeout_s: float, wall: Callable[[], float] = time.time
+) -> Delivery:
+    """One POST that ends within about ``timeout_s`` seconds, however slowly the other side answers."""
+    deadline = _Deadline(timeout_s)
+    request = urllib.request.Request(url, body, dict(headers), method="POST")  # noqa: S310  # the scheme is checked
+    opener = urllib.request.build_opener(_StaysHere, _Http(deadline), _Https(deadline))
+    try:
+        with deadline, opener.open(request, timeout=timeout_s):
+            return Delivery()
+    except urllib.error.HTTPError as answer:
+        with contextlib.suppress(OSError):
+            answer.close()
+        return _refused(answer.code, answer.headers.get("Retry-After"), wall())
+    except Exception as problem:  # whatever it is, it may hold the URL
+        why = problem.reason if isinstance(problem, urllib.error.URLError) else problem
+        late = deadline.over or isinstance(why, TimeoutError)
+        return Delivery(f"no answer within {duration(timeout_s)}" if late else _words(why), again=True)
+
+
+def _refused(code: int, after: str | None, now: float) -> Delivery:
+    phrase = http.client.responses.get(code, "")
+    if 300 <= code < 400:
+        return Delivery(f"answers {code} {phrase}: redirects are not followed; the notice is dropped")
+    again = code >= 500 or code in _LATER
+    words = f"answers {code} {phrase}".rstrip()
+    return Delivery(words if again else f"{words}; the notice is dropped", again, retry_after(after, now))
+
+
+def retry_after(text: str | None, now: float) -> float | None:
+    """The seconds that a Retry-After asks for: a number, or a date (RFC 9110, 10.2.3); ``None`` for anything else."""
+    if text is None:
+        return None
+    if text.strip().isdecimal():
+        return float(text.strip()[:9])
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _words(problem: object) -> str:
+    """What went wrong on the way, in words of the system's that name no address."""
+    if isinstance(problem, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {problem.verify_message}"
+    if isinstance(problem, ssl.SSLError):
+        return f"TLS fails: {problem.reason or type(problem).__name__}"
+    if isinstance(problem, OSError) and problem.strerror:
+        return f"cannot be reached: {problem.strerror}"
+    return f"cannot be reached: {type(problem).__name__}"
+
+
+class _StaysHere(urllib.request.HTTPRedirectHandler):
+    """What is secret goes to the address that it was meant for, and nowhere else."""
+
+    def redirect_request(self, *args: object) -> None:
+        """Follow none."""
+
+
+class _Deadline:
+    """Cuts the connection of one request when its time is over; a timeout of a socket begins anew with each byte."""
+
+    def __init__(self, seconds: float) -> None:
+        self.over = False
+        self._seconds = seconds
+        self._done = threading.Event()
+        self._connection: http.client.HTTPConnection | None = None
+
+    def watched(self, kind: type[http.client.HTTPConnection]) -> Callable[..., http.client.HTTPConnection]:
+        """Makes a connection of this kind that is cut."""
+
+        def opened(*args: Any, **named: Any) -> http.client.HTTPConnection:
+            self._connection = kind(*args, **named)
+            return self._connection
+
+        return opened
+
+    def __enter__(self) -> None:
+        threading.Thread(target=self._watch, name="qmon-deadline", daemon=True).start()
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+
+    def _watch(self) -> None:
+        wait_s = self._seconds
+        while not self._done.wait(wait_s):
+            self.over, wait_s = True, _CUT_EVERY_S
+            found = self._connection.sock if self._connection is not None else None
+            if found is not None:
+                with contextlib.suppress(OSError):
+                    socket.socket.shutdown(found, socket.SHUT_RDWR)
+
+
+class _Http(urllib.request.HTTPHandler):
+    def __init__(self, deadline: _Deadline) -> None:
+        super().__init__()
+        self._deadline = deadline
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(self._deadline.watched(http.client.HTTPConnection), req)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    """With certificates verified against the system's, or what SSL_CERT_FILE names."""
+
+    def __init__(self, deadline: _Deadline) -> None:
+        super().__init__()
+        self._deadline = deadline
+        self._trusted = ssl.create_default_context()
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        kind = self._deadline.watched(http.client.HTTPSConnection)
+        return self.do_open(kind, req, context=self._trusted)

@@ -1,0 +1,136 @@
+"""Notices to a command, with real programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.config.notify import Receiver
+from qmon.monitor.notify.command import CommandDelivery
+from qmon.monitor.notify.sender import Sender
+from tests.facts import wait_until
+from tests.unit.test_sending import notice
+
+END_S: Final = 240.0
+"""A program that is not meant to take too long has so much time, however busy the machine is."""
+KEEP: Final = (
+    "import os, sys; out = open(sys.argv[1], 'a'); out.write(sys.stdin.read()); "
+    "out.write(''.join(f'{k}={v}\\n' for k, v in os.environ.items()) if len(sys.argv) > 2 else '')"
+)
+
+
+def keeping(place: Path, *more: str) -> tuple[str, ...]:
+    """A program that writes what it reads to a file; with ``more`` its environment, too."""
+    return (sys.executable, "-c", KEEP, str(place), *more)
+
+
+def told(command: tuple[str, ...], said: list[str], timeout_s: float = END_S) -> Sender:
+    """A sender to a command; what it reports goes to ``said``."""
+    return Sender(
+        "page-me", CommandDelivery(Receiver("page-me", command=command, timeout_s=timeout_s)), report=said.append
+    )
+
+
+def end(sender: Sender) -> None:
+    sender.close()
+    assert sender.join(END_S) in ("", "notices to page-me: 0 not sent")
+
+
+def test_it_gets_each_notice_in_order_as_a_line_of_json(tmp_path: Path) -> None:
+    place, said = tmp_path / "said", list[str]()
+    sender = told(keeping(place), said)
+    for number in range(5):
+        sender.send(notice(number, words="請求書; $(rm -rf /) `x` \n"))
+    end(sender)
+    lines = [json.loads(line) for line in place.read_text().splitlines()]
+    assert [each["queues"] for each in lines] == [["q0"], ["q1"], ["q2"], ["q3"], ["q4"]]
+    assert lines[0]["words"] == "請求書; $(rm -rf /) `x` \n"
+    assert said == []
+
+
+def test_it_is_run_without_a_shell_and_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "a; touch b"
+    for name in ("QMON_PASSWORD", "QMON_PASSWORD_ORDERS_PROD", "PGPASSWORD", "QMON_NOTIFY_ON_CALL"):
+        monkeypatch.setenv(name, "s3cretword")
+    monkeypatch.setenv("PAGER_TOKEN", "its own")
+    sender = told(keeping(place, "with its environment"), [])
+    sender.send(notice())
+    end(sender)
+    text = place.read_text()
+    assert "PAGER_TOKEN=its own" in text
+    assert "s3cretword" not in text
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("/nonexistent/page-me",), "cannot be run; the notice is dropped: No such file or directory"),
+        (
+            (sys.executable, "-c", "import sys; sys.exit('no\\nservice')"),
+            "ended with 1; the notice is dropped: no service",
+        ),
+        ((sys.executable, "-c", "import os; os.close(0); os._exit(7)"), "ended with 7; the notice is dropped"),
+        (("a\0b",), "cannot be run; the notice is dropped: embedded null byte"),
+    ],
+)
+def test_a_failure_is_told_once_and_what_it_wrote_is_not_logged(
+    command: tuple[str, ...], words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    said: list[str] = []
+    sender = told(command, said)
+    for number in range(3):
+        sender.send(notice(number))
+    sender.close()
+    assert "0 not sent, 3 dropped before" in sender.join(END_S)
+    assert said == [f"notices to page-me: {words}"]
+    assert "no service" not in caplog.text
+
+
+def test_a_failure_is_told_again_after_it_worked(tmp_path: Path) -> None:
+    said: list[str] = []
+    program = tmp_path / "page-me"
+    sender = told((str(program),), said)
+    sender.send(notice(1))
+    wait_until(lambda: len(said) == 1, what="the first failure")
+    program.write_text(f"#!/bin/sh\ncat > '{tmp_path / 'said'}'\n")
+    program.chmod(0o700)
+    sender.send(notice(2))
+    wait_until(lambda: len(said) == 2, what="the program runs")
+    program.unlink()
+    sender.send(notice(3))
+    sender.close()
+    sender.join(END_S)
+    assert [words.partition(": ")[2] for words in said] == [
+        "cannot be run; the notice is dropped: No such file or directory",
+        "works again; 1 notices were dropped",
+        "cannot be run; the notice is dropped: No such file or directory",
+    ]
+
+
+def test_what_takes_too_long_is_killed_with_its_children_and_holds_up_nobody(tmp_path: Path) -> None:
+    child = tmp_path / "child"
+    for limit_s in (1.5, 6.0, 24.0):  # on a busy machine the program may be killed before it has its child
+        said: list[str] = []
+        sender = told(("/bin/sh", "-c", f"sleep 600 & echo $! > '{child}'; wait"), said, limit_s)
+        sender.send(notice())
+        assert said == [], "telling returns before the program ends"
+        wait_until(lambda said=said: said, END_S, what="the end of the program")  # type: ignore[misc]
+        sender.close()
+        sender.join(END_S)
+        assert said[0].endswith(f"took longer than {limit_s:g} s and was killed")
+        if child.exists() and child.read_text():
+            break
+    pid = int(child.read_text())
+    wait_until(lambda: not Path(f"/proc/{pid}").exists() or _is_zombie(pid), what="the end of its child")
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
