@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.model.layout.layout import Layout, StateColumn, TableName
-from tests.contract.watching import Watched, watching
+from qmon.engines.registry import engine_for
+from qmon.model.groups.conditions import ColumnRef, OneOf
+from qmon.model.groups.group import Group, State
+from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
+from qmon.monitor.catalog.resolve import resolve
+from tests.contract.watching import Watched, connect, target_of, watching
 from tests.facts import connected, query
 
 HASHED = """
@@ -88,3 +92,56 @@ def test_where_a_state_moves_a_message_to_another_partition_no_rate_is_told(data
     assert queue is not None
     assert queue.push_rate.value is None
     assert "partitioned by status" in queue.push_rate.reason
+
+
+BY_DAY = """
+    CREATE TABLE job_queue (
+        id bigserial, queue text NOT NULL, status text NOT NULL, locked_at timestamptz, attempts int DEFAULT 0,
+        body text, day date NOT NULL DEFAULT current_date, PRIMARY KEY (id, day)
+    ) PARTITION BY RANGE (day);
+    CREATE TABLE job_queue_old PARTITION OF job_queue FOR VALUES FROM (MINVALUE) TO ('2026-01-01');
+    CREATE TABLE job_queue_new PARTITION OF job_queue FOR VALUES FROM ('2026-01-01') TO (MAXVALUE);
+    CREATE INDEX ON job_queue (status, queue);
+    INSERT INTO job_queue (queue, status) SELECT 'mails', 'ready' FROM generate_series(1, 30);
+    INSERT INTO job_queue (queue, status, locked_at) VALUES ('mails', 'processing', now());
+    ANALYZE"""
+SEVERAL = Group(
+    "jobs", TableName("public", "job_queue"), "id",
+    (State("ready", "ready", OneOf(ColumnRef("status"), ("ready",))),
+     State("in_progress", "in_progress", OneOf(ColumnRef("status"), ("processing",)), ColumnRef("locked_at"))),
+    queue=ColumnRef("queue"), source=LayoutSource.CONFIGURATION,
+)  # fmt: skip
+
+
+def test_the_parent_is_found_and_not_its_partitions(database: str) -> None:
+    query(database, BY_DAY)
+    connection = connect(database)
+    try:
+        found = resolve(connection, engine_for(target_of(database)), ())
+    finally:
+        connection.close()
+    (layout,) = found.layouts
+    assert (layout.design, layout.key) == ("status", ("day", "id"))
+    with watching(database, ()) as watched:
+        queue = watched.queue("job_queue", lambda q: q.push_rate.value == 0 and q.in_progress.value == 1)
+    assert queue.ready.value == 30
+
+
+def test_several_queues_in_a_partitioned_table_follow_what_is_attached_and_detached(database: str) -> None:
+    query(database, BY_DAY)
+    query(database, "ALTER TABLE job_queue DETACH PARTITION job_queue_old")
+    push = "INSERT INTO job_queue_old (queue, status, day) SELECT ?, 'ready', '2025-01-01' FROM generate_series(1, ?)"
+    query(database, push, "reports", 5)
+    query(database, push, "mails", 2)
+    with watching(database, [SEVERAL]) as watched:
+        watched.queue("jobs/mails", lambda q: q.ready.value == 30 and q.in_progress.value == 1)
+        query(
+            database,
+            "ALTER TABLE job_queue ATTACH PARTITION job_queue_old FOR VALUES FROM (MINVALUE) TO ('2026-01-01')",
+        )
+        watched.queue("jobs/mails", lambda q: q.ready.value == 32)
+        watched.queue("jobs/reports", lambda q: q.ready.value == 5)
+        query(database, "ALTER TABLE job_queue DETACH PARTITION job_queue_old")
+        watched.queue("jobs/mails", lambda q: q.ready.value == 30 and q.in_progress.value == 1)
+        watched.queue("jobs/reports", lambda q: q.ready.value == 0)
+        assert not [failure for view in watched.views for failure in view.failures]
