@@ -45,8 +45,8 @@ class Settings:
 class TargetConfig:
     """One ``[target.NAME]``. ``connect`` is a DSN name, a connection string or a URL, without a password.
 
-    ``budget``: what watching it may cost, where it is not what the settings say. ``baselines``: the file of what is
-    usual at each hour of the week.
+    ``written``: its queues by name, as the file has them. ``budget``: what watching it may cost, where it is not what
+    the settings say. ``baselines``: the file of what is usual at each hour of the week.
     """
 
     name: str
@@ -56,6 +56,7 @@ class TargetConfig:
     prod: bool = False
     read_only: bool = False
     queues: tuple[ConfiguredQueue, ...] = ()
+    written: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     budget: Budget | None = None
     baselines: Path | None = None
 
@@ -135,7 +136,8 @@ def _target(targets: Keys, name: str, folder: Path) -> TargetConfig:
         environment=keys.text("environment") or "",
         prod=keys.flag("prod"),
         read_only=keys.flag("read_only"),
-        queues=_queues(keys),
+        queues=(queues := _queues(keys)),
+        written=dict(zip(map(name_of, queues), keys.tables("queue"), strict=True)),
         budget=_budget(keys),
         baselines=_file(keys, "baselines", folder),
     )

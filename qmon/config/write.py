@@ -43,7 +43,7 @@ def _value(value: object) -> str:
         return "{ " + ", ".join(f"{_key(name)} = {_value(inner)}" for name, inner in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(_value(inner) for inner in value) + "]"
-    return str(value) if isinstance(value, int) else _text(str(value))
+    return str(value) if isinstance(value, int | float) else _text(str(value))
 
 
 def _text(text: str) -> str:

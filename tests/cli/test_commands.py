@@ -6,7 +6,7 @@ import json
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -104,6 +104,52 @@ def test_init_never_overwrites_unless_told_and_then_keeps_the_old_one(database: 
     assert call("init", database, "--force").exit_code == 0
     assert own_home.with_name("qmon.toml.bak").read_text() == "# mine\n"
     assert "fifoqueue" in own_home.read_text()
+
+
+OWN: Final = """
+[target.shop]
+connect = {connect}
+
+[[target.shop.queue]]
+name = "work"
+table = "work_table"
+id = "id"
+queue = {{ column = "kind" }}
+where = {{ tenant = ["a", "\\"b\\""] }}
+timeout = 7.5
+counters = true
+[[target.shop.queue.state]]
+name = "ready"
+when = {{ taken_at = {{ null = true }}, any = [{{ tries = {{ below = 3 }} }}, {{ tries = {{ null = true }} }}] }}
+since = "made_at"
+[[target.shop.queue.state]]
+name = "in_progress"
+when = {{ taken_at = {{ null = false }} }}
+
+[[target.shop.queue]]
+name = "gone"
+table = "not_here"
+id = "id"
+where = {{ tenant = "a" }}
+"""
+
+
+def test_init_keeps_configured_queues_that_conditions_tell(database: str, own_home: Path) -> None:
+    make(database, ARTICLES["fifo"])
+    make(
+        database,
+        "CREATE TABLE work_table (id bigserial PRIMARY KEY, kind text, tenant text, taken_at timestamptz, tries int,"
+        " made_at timestamptz)",
+    )
+    own_home.parent.mkdir(parents=True, exist_ok=True)
+    own_home.write_text(OWN.format(connect=json.dumps(database)))
+    before = read_config(own_home).targets["shop"]
+    done = call("init", "shop", "--force")
+    assert done.exit_code == 0, done.output
+    after = read_config(own_home).targets["shop"]
+    assert set(after.written) == {"work", "gone", "fifoqueue"}
+    assert before.written.items() <= after.written.items()
+    assert set(before.queues) <= set(after.queues)
 
 
 def test_init_leaves_the_password_out(database: str) -> None:

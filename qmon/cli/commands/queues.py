@@ -226,6 +226,7 @@ def propose(
     """
     from qmon.config.write import queue_to_toml, target_to_toml
     from qmon.model.groups.configured import queue_from_dict
+    from qmon.model.groups.group import Group
     from qmon.monitor.catalog.discovery.candidates import likely
 
     known = at.config.targets.get(typed)
@@ -237,10 +238,9 @@ def propose(
     for layout in kept:
         blocks.append(_block(name, layout, [f"from the {layout.source.value}", *resolved.reasons[layout.queue]]))
     blocks += [queue_to_toml(name, {"library": each}) for each in sorted(libraries - {""})]
-    blocks += [
-        _comment(f"{g.group.name}: one table with several queues, or a part of one: keep what your file says of it")
-        for g in resolved.groups if not g.group.library
-    ]  # fmt: skip
+    written = {} if known is None else known.written
+    own = [queue.name for queue in at.configured if isinstance(queue, Group)]
+    blocks += [queue_to_toml(name, written[group]) for group in own]
     guessed = [finding for finding in findings if likely(finding) and finding.layout.table not in answers]
     blocks += [_found_block(name, finding, [finding.summary, *finding.how]) for finding in guessed]
     said = [answer.toml() for answer in answers.values() if answer is not None]
@@ -251,7 +251,7 @@ def propose(
         if not likely(finding) and finding.layout.table not in answers:
             blocks.append(_maybe(name, finding))
     blocks += [_comment(f"{p.queue or 'target'}: {p.reason}") for p in resolved.problems]
-    queues = len(kept) + len(said) + len(guessed)
+    queues = len(kept) + len(own) + len(said) + len(guessed)
     return ConfigProposal(name, "\n".join(blocks), queues)
 
 
