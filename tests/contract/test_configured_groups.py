@@ -135,6 +135,53 @@ state = [
     assert (queue.name, queue.ready.value, queue.in_progress.value, queue.dead.value) == ("jobs", 1, 1, 1)
 
 
+RATED: Final = """
+[[target.t.queue]]
+name = "jobs"
+table = "jobs"
+id = "id"
+queue = "kind"
+where = { tenant = "a" }
+state = { column = "status", ready = "new", in_progress = "busy"DONE }
+"""
+
+
+def test_rows_that_are_numbered_and_stay_tell_what_was_pushed_and_popped_in_each_queue(database: str) -> None:
+    query(database, "CREATE TABLE jobs (id bigserial PRIMARY KEY, tenant text, kind text, status text DEFAULT 'new')")
+    push = "INSERT INTO jobs (tenant, kind) SELECT ?, ? FROM generate_series(1, ?)"
+    query(database, push, "a", "mails", 40)
+    query(database, push, "a", "bills", 1)
+    with watching(database, configured(RATED.replace("DONE", ', done = "done"'))) as watched:
+        watched.queue("jobs/mails", lambda q: q.push_rate.value == 0 and q.pop_rate.value == 0)
+        query(database, push, "a", "mails", 30)
+        query(database, push, "b", "mails", 500)
+        query(database, push, "a", "bills", 3)
+        query(database, "UPDATE jobs SET status = 'done' WHERE id <= 20")
+        query(database, "UPDATE jobs SET status = 'busy' WHERE id BETWEEN 21 AND 25")
+        mails = watched.queue("jobs/mails", lambda q: q.ready.value == 45 and q.push_rate.value, polls=3)
+        bills = watched.view().queue("jobs/bills")
+    assert mails.window_s is not None
+    assert mails.push_rate.value == pytest.approx(30 / mails.window_s, rel=0.01)
+    assert mails.pop_rate.value == pytest.approx(25 / mails.window_s, rel=0.01)
+    assert (mails.push_rate.at_least, mails.pop_rate.at_least) == (False, True)
+    assert mails.complete_rate.value is None
+    assert bills is not None and bills.window_s is not None
+    assert bills.push_rate.value == pytest.approx(3 / bills.window_s, rel=0.01)
+    assert bills.pop_rate.value == 0
+
+
+def test_where_done_rows_are_deleted_or_ids_come_in_no_order_no_rate_is_told(database: str) -> None:
+    query(database, "CREATE TABLE jobs (id bigserial PRIMARY KEY, tenant text, kind text, status text DEFAULT 'new')")
+    query(database, "INSERT INTO jobs (tenant, kind) VALUES ('a', 'mails')")
+    query(database, "CREATE TABLE named (LIKE jobs, PRIMARY KEY (id))")
+    query(database, "INSERT INTO named TABLE jobs")
+    for text in (RATED.replace("DONE", ""), RATED.replace("DONE", ', done = "done"').replace('"jobs"', '"named"')):
+        with watching(database, configured(text)) as watched:
+            view = watched.view(lambda view: len(view.queues) == 1, polls=3)
+        assert view.queues[0].push_rate.value is None
+        assert "nothing in its tables says what was pushed and popped" in view.queues[0].push_rate.reason
+
+
 def test_queues_of_a_library_are_shown_beside_configured_ones_where_it_is_named(database: str) -> None:
     oban().install(database)
     query(

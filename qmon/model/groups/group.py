@@ -71,7 +71,7 @@ class Group:
     taken too long, where rows say so themselves; else it is ``timeout_s`` seconds. ``gone``: true of one whose worker
     is known to be gone. ``times``: what is said of times that have no zone; ``zones``: what is known of each column
     from the catalogue. ``library``: whose tables they are, empty for one's own. ``counters``: the server's counters of
-    the table tell what moves: a pop updates its row, what is done is deleted.
+    the table tell what moves: a pop updates its row, what is done is deleted. ``where``: true of all of its rows.
     """
 
     name: str
@@ -87,6 +87,7 @@ class Group:
     steps: tuple[Steps, ...] = ()
     workers: Workers | None = None
     counters: bool = False
+    where: Condition | None = None
     times: str | None = None
     zones: tuple[tuple[TableColumn, Zone], ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
@@ -125,7 +126,7 @@ class Group:
 
     def within(self, where: Condition) -> Group:
         """The part of it of which this is true."""
-        return replace(self, states=tuple(replace(s, when=Every((where, s.when))) for s in self.states))
+        return replace(self, where=where, states=tuple(replace(s, when=Every((where, s.when))) for s in self.states))
 
     def late(self, states: Sequence[State]) -> Condition:
         """True of a message in one of these states that has been in progress for too long."""

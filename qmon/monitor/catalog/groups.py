@@ -9,7 +9,7 @@ from qmon.errors import BadInput
 from qmon.libraries.catalogue import libraries
 from qmon.libraries.recognise import explained, may_belong, recognise, table_queues
 from qmon.model.config_reader import nearest
-from qmon.model.groups.group import FoundGroup, Group
+from qmon.model.groups.group import FoundGroup, Group, Steps
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.zones import UTC_ZONE, Zone
 from qmon.model.snapshot import ProbeFailure
@@ -86,10 +86,15 @@ def completed(group: Group, details: Details, local: Callable[[], Zone]) -> Foun
     """A group that a user has written, with the schema of its table and what its times mean.
 
     ``details``: what the catalogue says of a table; ``local``: the server's local time. Raises ``BadInput`` where a
-    column is not there or nobody says what its times mean, and what ``details`` raises.
+    column is not there or nobody says what its times mean, and what ``details`` raises. Where the group says nothing
+    of rates, rows are numbered as they come and stay when they are done, they tell what is pushed.
     """
     own = details(group.table)
     group = replace(group, table=own.table.name)
+    stay = any(state.kind == "done" for state in group.states)
+    if stay and not group.steps and not group.counters and _numbered(own, group.id):
+        steps = Steps(own.table.table_name, group.id, None, group.queue, (("pushed", group.where),))
+        group = replace(group, steps=(steps,))
     found = {own.table.table_name: own}
     uses = group.uses
     for table, name in sorted(uses.columns):
@@ -108,6 +113,14 @@ def completed(group: Group, details: Details, local: Callable[[], Zone]) -> Foun
                 f"{steps.table}.{steps.at} has no time zone: steps are found by a time that has one, or is UTC"
             )
     return FoundGroup(replace(group, zones=tuple(zones)), own.table.table_id, own.table.estimated_rows)
+
+
+def _numbered(table: TableDetails, id_: str) -> bool:
+    """Whether the server numbers the rows, and an index leads to the newest."""
+    column = table.column(id_)
+    if column is None or not (column.is_identity or column.sequence_id is not None):
+        return False
+    return any(index.where is None and index.keys[:1] == (id_,) for index in table.indexes)
 
 
 def _found(group: Group, rows: dict[TableName, TableRow], details: Details, local: Callable[[], Zone]) -> FoundGroup:

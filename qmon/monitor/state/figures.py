@@ -292,7 +292,7 @@ def size(use: QueueUse | None, at: float) -> dict[str, Figure]:
 
 
 def pops(q: QueueSamples, rate: Figure) -> Figure:
-    """The rate of pops; where no table tells of pops, it is that of what ended and of what is more in progress."""
+    """The rate of pops; where no table tells of pops, it is what has ended or what waits no longer, but for retries."""
     if rate.value is None or q.totals is None or q.totals.popped is not None:
         return rate
     return replace(rate, at_least=True, reason="attempts that fail and are followed by another are not seen")
