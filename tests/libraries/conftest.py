@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Final
 
@@ -22,6 +23,9 @@ KEPT: Final = {
 """By test the libraries: of the last one that writes down its workers, and one without rates. The figures of all
 libraries are held against what their tables hold all the same."""
 
+HEADINGS: Final = ("LIBRARY", "QUEUE", "DEPTH", "IN PROG", "DEAD", "PUSH/s", "POP/s", "COMPLETE/s", "KILLED JOB")
+ROW: Final = "{:<16}{:<10}{:<20}{:<13}{:<11}{:<16}{:<16}{:<16}{}"
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
@@ -30,3 +34,15 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
         kept = KEPT.get(getattr(item, "originalname", ""))
         if kept is not None and not any(name in item.name for name in kept):
             item.add_marker(pytest.mark.soak)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The table of the figures after a minute of work, where that was done."""
+    passed: Sequence[pytest.TestReport] = terminalreporter.stats.get("passed", ())
+    rows = [
+        tuple(json.loads(str(row))) for report in passed for name, row in report.user_properties if name == "minute"
+    ]
+    if rows:
+        terminalreporter.section("figures of qmon status, of what the application wrote down")
+        for row in (HEADINGS, *rows):
+            terminalreporter.write_line(ROW.format(*row).rstrip())
