@@ -108,6 +108,13 @@ class QueueSamples:
     elsewhere: str = ""
     unread: bool = False
 
+    @property
+    def waiting(self) -> int | None:
+        """The messages of a group's queue that are ready or scheduled, where both were counted in this poll."""
+        if self.layout.part is None or self.head is None or self.scheduled_at is not None:
+            return None
+        return self.head.counted + (self.scheduled or 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:

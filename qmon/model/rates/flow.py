@@ -62,19 +62,23 @@ def table_flow(
 
 
 def steps_flow(
-    before: StepTotals, now: StepTotals, in_progress_change: int | None, waiting_change: int | None = None
+    before: StepTotals,
+    now: StepTotals,
+    in_progress_change: int | None,
+    waiting: tuple[int | None, int | None] = (None, None),
 ) -> Flow | None:
     """Messages moved, from steps that were written down; ``None`` where pushes, or both pops and their ends, are not.
 
     Where pops are not written down: what ended was popped, and so was what is more in progress than before; where ends
-    are not either: what was pushed and does not wait. ``waiting_change``: so many more are ready or scheduled.
+    are not either: what was pushed and does not wait. ``waiting``: so many were ready or scheduled before, and are.
     """
     pushed, popped = _more(before.pushed, now.pushed), _more(before.popped, now.popped)
     completed, failed = _more(before.completed, now.completed), _more(before.failed, now.failed)
     if popped is None and completed is not None and in_progress_change is not None:
         popped = max(0.0, completed + (failed or 0.0) + in_progress_change)
-    if popped is None and now.completed is None and pushed is not None and waiting_change is not None:
-        popped = max(0.0, pushed - waiting_change)
+    waited, waits = waiting
+    if popped is None and now.completed is None and None not in (pushed, waited, waits):
+        popped = max(0.0, (pushed or 0.0) + (waited or 0) - (waits or 0))
     if pushed is None or popped is None:
         return None
     return Flow(pushed, popped, completed, pushed - popped + (failed or 0.0))

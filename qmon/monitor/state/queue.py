@@ -212,7 +212,7 @@ class QueueTrack:
         if q.ring is not None:
             return ring_flow(before.ring, q.ring) if before.ring is not None else None
         if q.totals is not None and before.totals is not None:
-            return steps_flow(before.totals, q.totals, self._in_progress_change(q), self._waiting_change(q))
+            return steps_flow(before.totals, q.totals, self._in_progress_change(q), (before.waiting, q.waiting))
         if q.counters is None or before.counters is None or "rates" in q.unknown or q.elsewhere:
             return None
         if not (q.counters.counted and before.counters.counted):
@@ -245,11 +245,6 @@ class QueueTrack:
             return None
         counts = (before.progress.in_progress, q.progress.in_progress)
         return counts[1] - counts[0] if max(counts) <= COUNT_LIMIT or q.layout.part is not None else None
-
-    def _waiting_change(self, q: QueueSamples) -> int | None:
-        """How many more messages are ready or scheduled than in the poll before, where both polls counted all."""
-        counts = [_waiting(each) for each in (self._prev, q) if each is not None]
-        return None if len(counts) < 2 or counts[0] is None or counts[1] is None else counts[1] - counts[0]
 
     def _count(self, q: QueueSamples, at: float, exact: float | None, held: int) -> None:
         if exact is not None:
@@ -399,10 +394,3 @@ def _completes(q: QueueSamples, rates: Rates | None, rate: Callable[[float | Non
     if rates is not None and rates.completed is None:
         return Figure.unknown("cannot be told from pops")
     return rate(rates.completed if rates else None)
-
-
-def _waiting(q: QueueSamples) -> int | None:
-    """The messages of a group's queue that are ready or scheduled, where both were counted in this poll."""
-    if q.layout.part is None or q.head is None or q.scheduled_at is not None:
-        return None
-    return q.head.counted + (q.scheduled or 0)
