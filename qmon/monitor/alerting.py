@@ -71,7 +71,7 @@ class Alerting:
         self._memory: dict[Key, Latch] = {}
         self._alerts: tuple[Alert, ...] = ()
         self._told: dict[str, Told] = {}
-        self._acknowledged: dict[tuple[str, str], Severity] = {}
+        self._acknowledged: dict[tuple[str, str, str], Severity] = {}
         self._muted_until: float | None = None
         self._mute_step = 0
         self._lost = ""

@@ -79,6 +79,28 @@ def test_the_cause_of_a_figure_is_that_of_the_moment_it_was_raised_of_a_verdict_
     assert after(locked, free) == [("deep", first)]
 
 
+def test_a_verdict_is_over_when_it_is_gone_itself_and_not_hidden_by_another() -> None:
+    fine = {"healthy": Severity.FINE, "cannot tell": Severity.NOTICE}
+
+    def holding(*codes: str) -> QueueView:
+        found = tuple(Verdict(code, "", fine.get(code, CRITICAL)) for code in codes)
+        return replace(queue("q", verdict=found[0]), verdicts=found)
+
+    def names(*polls: QueueView) -> list[str]:
+        memory: dict[Key, Latch] = {}
+        for second, each in enumerate(polls):
+            memory = observe((EVERY, replace(EVERY, name="the same again")), view((each,), at=float(second)), memory)
+        return sorted(each.name for each in notices_of("shop", alerts(memory), 60.0, WALL).values())
+
+    stuck, stopped = holding("stuck in progress"), holding("no pops")
+    assert names(stuck) == ["stuck in progress"], "two rules about it make one notice"
+    assert names(stuck, holding("everything locked", "stuck in progress")) == ["everything locked", "stuck in progress"]
+    assert names(stuck, holding("everything locked")) == ["everything locked"]
+    assert names(stopped, holding("everything locked")) == ["everything locked", "no pops"], "it merely follows now"
+    assert names(stopped, holding("everything locked"), holding("healthy")) == []
+    assert names(stopped, holding("cannot tell")) == ["no pops"]
+
+
 def test_the_key_is_the_same_from_every_qmon_and_tells_alerts_apart() -> None:
     (one,) = notices(alert())
     (same,) = notices_of("shop", [replace(alert(), since_at=1.0, words="other", severity=CRITICAL)], 9e9, 5.0)

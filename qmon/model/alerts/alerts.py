@@ -1,5 +1,7 @@
 """Alerts: rules over time. Each rule keeps a latch for every queue and severity; what is latched is an alert.
 
+A rule about verdicts keeps one for each verdict: it is over when that one is, whatever else is wrong by then.
+
 A latch closes when every known reading of ``hold_s`` seconds met the rule, and opens when every known reading of
 ``clear_s`` seconds did not. A reading that is not known changes nothing, since neither is proven.
 """
@@ -12,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from qmon.model.alerts.rules import AlertRule, Cause, RuleResult, applying, find, meets, of_verdicts
+from qmon.model.alerts.rules import AlertRule, Cause, RuleResult, applying, find, of_code
 from qmon.model.figure import Severity
 from qmon.model.verdicts.access import unreachable
 from qmon.model.view import View
@@ -56,8 +58,8 @@ class Latch:
         return replace(latch, closed=found.met, closed_at=now if found.met else 0.0, turning_at=None)
 
 
-Key = tuple[str, str, Severity]
-"""Rule, queue (empty: the target itself), and severity."""
+Key = tuple[str, str, Severity, str]
+"""Rule, queue (empty: the target itself), severity, and the code of the verdict, empty for a figure."""
 Memory = Mapping[Key, Latch]
 
 
@@ -66,7 +68,7 @@ class Alert:
     """A rule that is met now. ``queue`` is empty for the target itself; ``since_at``: our monotonic clock, seconds.
 
     ``words`` and ``value`` are those of the last reading that met it; ``cause``: what is behind it, perhaps not only
-    behind this one.
+    behind this one; ``code``: of the verdict that it is about.
     """
 
     rule: str
@@ -76,11 +78,12 @@ class Alert:
     words: str
     value: float | None = None
     cause: Cause | None = None
+    code: str = ""
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> tuple[str, str, str]:
         """What makes it the same alert in the next poll."""
-        return self.rule, self.queue
+        return self.rule, self.queue, self.code
 
 
 class AlertEvent(StrEnum):
@@ -109,23 +112,29 @@ def observe(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[Key,
     """
     now, patience, broker = view.taken_at, _PATIENCE_POLLS * view.interval_s, view.server.broker
     after = {key: latch for key, latch in memory.items() if latch.broker and broker is None}
-    of_broker = broker.verdicts if broker is not None else {}
-    for rule in applying(rules, view.target):
-        queues = [queue for queue in view.queues if rule.of_queue(queue.name)]
-        others = [name for name in of_broker if rule.verdicts and rule.of_queue(name)]
-        for level in rule.levels:
-            for queue in queues:
-                before = memory.get((rule.name, queue.name, level), Latch(known_at=now))
+    rules = applying(rules, view.target)
+    for rule in (rule for rule in rules if rule.figure):
+        for queue in (queue for queue in view.queues if rule.of_queue(queue.name)):
+            for level in rule.levels:
+                before = memory.get((rule.name, queue.name, level, ""), Latch(known_at=now))
                 found = find(rule, queue, level, held=before.closed)
                 latch = before.then(found, now, rule.hold_s, rule.clear_s, patience)
-                after[rule.name, queue.name, level] = latch
-            for name in others:
-                before = memory.get((rule.name, name, level), Latch(known_at=now, broker=True))
-                found = of_verdicts(rule, of_broker[name], level)
-                after[rule.name, name, level] = before.then(found, now, rule.hold_s, rule.clear_s, patience)
-            lost = memory.get((rule.name, "", level))
-            if lost is not None:  # a view proves that the target is there
-                after[rule.name, "", level] = lost.then(RuleResult(False, ""), now, rule.hold_s, rule.clear_s, patience)
+                after[rule.name, queue.name, level, ""] = latch
+    verdicts = {queue.name: (queue.verdicts or (queue.verdict,), False) for queue in view.queues}
+    verdicts |= {name: (found, True) for name, found in (broker.verdicts if broker is not None else {}).items()}
+    verdicts[""] = ((), False)  # a view proves that the target is there
+    by_name = {rule.name: rule for rule in rules if rule.verdicts}
+    wanted = {key for key in memory if key[0] in by_name and key[1] in verdicts}
+    for rule in by_name.values():
+        for name, (holding, _) in verdicts.items():
+            if rule.of_queue(name):
+                wanted |= {(rule.name, name, level, each.code) for each in holding for level in rule.levels}
+    for key in wanted:
+        rule, (holding, of_broker) = by_name[key[0]], verdicts[key[1]]
+        before = memory.get(key, Latch(known_at=now, broker=of_broker))
+        latch = before.then(of_code(rule, holding, key[3], key[2]), now, rule.hold_s, rule.clear_s, patience)
+        if latch.closed or latch.turning_at is not None:
+            after[key] = latch
     return after
 
 
@@ -135,24 +144,23 @@ def lost(rules: Sequence[AlertRule], target: str, reason: str, now: float, memor
     verdict = unreachable(reason)
     for rule in applying(rules, target):
         for level in rule.levels if rule.verdicts else ():
-            if meets(rule, verdict.code, verdict.severity, level):
-                before = memory.get((rule.name, "", level), Latch(known_at=now))
-                cause = Cause(verdict.code, verdict.cause)
-                found = RuleResult(True, f"{verdict.code}: {verdict.proof}", cause=cause)
-                after[rule.name, "", level] = before.then(found, now, rule.hold_s, rule.clear_s, math.inf)
+            key = (rule.name, "", level, verdict.code)
+            found = of_code(rule, (verdict,), verdict.code, level)
+            if found.met:
+                after[key] = memory.get(key, Latch(known_at=now)).then(found, now, rule.hold_s, rule.clear_s, math.inf)
     return after
 
 
 def alerts(memory: Memory) -> tuple[Alert, ...]:
-    """What is latched, one alert a rule and queue, the worst first and of those the one that has lasted longest."""
-    found: dict[tuple[str, str], Alert] = {}
-    for (rule, queue, level), latch in sorted(memory.items(), key=lambda item: item[0][2]):
+    """What is latched, the worst first and of those the one that has lasted longest."""
+    found: dict[tuple[str, str, str], Alert] = {}
+    for (rule, queue, level, code), latch in sorted(memory.items(), key=lambda item: item[0][2]):
         if latch.closed:
-            lesser = found.get((rule, queue))
+            lesser = found.get((rule, queue, code))
             since = latch.closed_at if lesser is None else min(lesser.since_at, latch.closed_at)
             cause = latch.cause if lesser is None else lesser.cause
-            found[rule, queue] = Alert(rule, queue, level, since, latch.words, latch.value, cause)
-    return tuple(sorted(found.values(), key=lambda a: (-a.severity, a.since_at, a.rule, a.queue)))
+            found[rule, queue, code] = Alert(rule, queue, level, since, latch.words, latch.value, cause, code)
+    return tuple(sorted(found.values(), key=lambda a: (-a.severity, a.since_at, *a.key)))
 
 
 def changes(before: Iterable[Alert], after: Iterable[Alert]) -> tuple[Change, ...]:

@@ -15,9 +15,10 @@ from qmon.model.figure import Severity
 class Notice:
     """What one receiver is told once. Times are seconds since the epoch by this machine's clock.
 
-    ``name``: of the rule, or where ``cause`` is known (``session 61``) the code of the verdict. ``queues``: those that
-    it is about, sorted; none where it is the target itself. ``words`` and ``value``: of the worst alert in it. ``was``:
-    how severe it was when it was last told, where that is not the same.
+    ``name``: the code of the verdict, or the name of the rule about a figure. ``cause``: ``session 61``, empty where it
+    is not known or of one queue alone. ``queues``: those that it is about, sorted; none where it is the target itself.
+    ``words`` and ``value``: of the worst alert in it. ``was``: how severe it was when it was last told, where that is
+    not the same.
     """
 
     event: AlertEvent
@@ -58,7 +59,7 @@ def notices_of(target: str, alerts: Sequence[Alert], now: float, wall: float) ->
     groups: dict[tuple[str, str, str], list[Alert]] = {}
     for alert in alerts:
         cause = alert.cause
-        about = (alert.rule, "", alert.queue) if cause is None else (cause.code, cause.who, "")
+        about = (alert.code or alert.rule, "", alert.queue) if cause is None else (cause.code, cause.who, "")
         groups.setdefault(about, []).append(alert)
     found = {}
     for (name, who, _), group in groups.items():

@@ -10,9 +10,11 @@ from typing import Final
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.queue_figures import MAIN, RATE, SECONDS, SHARE, QueueFigure
 from qmon.model.text import duration, percent, rate
+from qmon.model.verdicts import RULES
 from qmon.model.view import QueueView
 
 EVERY: Final = "*"
+_EXPLAINS: Final = {rule.code: rule.explains for rule in RULES}
 UNSEEN: Final = frozenset({"cannot tell", "cannot see"})
 """Codes of verdicts under which no other verdict is known."""
 
@@ -99,7 +101,10 @@ def matches(pattern: str, name: str) -> bool:
 
 
 def find(rule: AlertRule, queue: QueueView, level: Severity, *, held: bool = False) -> RuleResult:
-    """Whether a queue is now as bad as ``level``. ``held``: it was until now, so that the margin counts."""
+    """Whether a queue is now as bad as ``level``, by the worst verdict that the rule is about or by its figure.
+
+    ``held``: it was until now, so that the margin counts.
+    """
     verdicts = queue.verdicts or (queue.verdict,)
     return of_verdicts(rule, verdicts, level) if rule.verdicts else _of_figure(rule, queue, verdicts, level, held)
 
@@ -120,6 +125,14 @@ def of_verdicts(rule: AlertRule, verdicts: Sequence[Verdict], level: Severity) -
         if verdict.code in UNSEEN:
             return RuleResult(None, f"{verdict.code}: {verdict.proof}")
     return RuleResult(False, verdicts[0].code if verdicts else "")
+
+
+def of_code(rule: AlertRule, verdicts: Sequence[Verdict], code: str, level: Severity) -> RuleResult:
+    """What a rule says to one verdict among all that hold of a queue: not known where another one may hide it."""
+    found = [verdict for verdict in verdicts if verdict.code == code]
+    result = of_verdicts(rule, found, level)
+    hidden = any(verdict.code in UNSEEN or code in _EXPLAINS.get(verdict.code, ()) for verdict in verdicts)
+    return RuleResult(None, code) if hidden and not result.met else result
 
 
 def _cause(verdicts: Sequence[Verdict]) -> Cause | None:
