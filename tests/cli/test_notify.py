@@ -59,9 +59,7 @@ def test_a_trial_that_fails_says_why_and_no_secret(
     listener.answers.extend([403, 500])
     done = call("notify")
     assert done.exit_code == 1
-    assert done.stdout == (
-        "chat: answers 403 Forbidden; the notice is dropped\non-call: answers 500 Internal Server Error\n"
-    )
+    assert done.stdout == ("chat: answers 403 Forbidden\non-call: answers 500 Internal Server Error\n")
     monkeypatch.delenv("QMON_NOTIFY_CHAT")
     monkeypatch.setenv("QMON_NOTIFY_ON_CALL", f"{TOKEN} two words")
     done = call("notify")

@@ -122,7 +122,7 @@ def test_what_takes_too_long_is_killed_with_its_children_and_holds_up_nobody(tmp
         wait_until(lambda said=said: said, END_S, what="the end of the program")  # type: ignore[misc]
         sender.close()
         sender.join(END_S)
-        assert said[0].endswith(f"took longer than {limit_s:g} s and was killed")
+        assert said[0].endswith(f"took longer than {limit_s:g} s and was killed; the notice is dropped")
         if child.exists() and child.read_text():
             break
     pid = int(child.read_text())

@@ -241,6 +241,15 @@ def test_alertmanager_hears_again_of_what_goes_on_all_at_once_until_it_is_over(l
     assert sender.join(END_S) == ""
 
 
+def test_alertmanager_hears_again_of_what_it_refused(listener: Listener) -> None:
+    listener.answers.append(400)
+    sender = Sender("hook", way(listener, "alertmanager"), again_s=0.01, back_off=SOON)
+    sender.send(notice(1))
+    wait_until(lambda: listener.taken, what="the second time")
+    sender.close()
+    assert sender.join(END_S) == ""
+
+
 # ----------------------------------------------------------------------------------------------------------- secrets
 
 

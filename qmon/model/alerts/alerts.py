@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from qmon.model.alerts.rules import AlertRule, Cause, RuleResult, applying, find, of_code
+from qmon.model.alerts.rules import AlertRule, Cause, RuleResult, applying, find, meets, of_code
 from qmon.model.figure import Severity
 from qmon.model.verdicts.access import unreachable
 from qmon.model.view import View
@@ -43,19 +43,18 @@ class Latch:
         """The latch after one more reading. Readings further apart than ``patience_s`` (or the hold) do not add up."""
         if found.met is None:
             return self
-        latch = replace(self, known_at=now)
+        words, value, cause = self.words, self.value, self.cause
         if found.met:
             stays = self.closed and found.value is not None
-            cause = self.cause if stays else found.cause
-            latch = replace(latch, words=found.words, value=found.value, cause=cause)
-        if found.met is self.closed:
-            return replace(latch, turning_at=None)
-        wanted = clear_s if self.closed else hold_s
-        apart = now - self.known_at > max(wanted, patience_s)
-        since = now if self.turning_at is None or apart else self.turning_at
-        if now - since < wanted:
-            return replace(latch, turning_at=since)
-        return replace(latch, closed=found.met, closed_at=now if found.met else 0.0, turning_at=None)
+            words, value, cause = found.words, found.value, self.cause if stays else found.cause
+        closed, closed_at, turning_at = self.closed, self.closed_at, None
+        if found.met is not closed:
+            wanted = clear_s if closed else hold_s
+            apart = now - self.known_at > max(wanted, patience_s)
+            turning_at = now if self.turning_at is None or apart else self.turning_at
+            if now - turning_at >= wanted:
+                closed, closed_at, turning_at = found.met, now if found.met else 0.0, None
+        return Latch(closed, closed_at, turning_at, now, words, value, cause, self.broker)
 
 
 Key = tuple[str, str, Severity, str]
@@ -128,7 +127,12 @@ def observe(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[Key,
     for rule in by_name.values():
         for name, (holding, _) in verdicts.items():
             if rule.of_queue(name):
-                wanted |= {(rule.name, name, level, each.code) for each in holding for level in rule.levels}
+                wanted |= {
+                    (rule.name, name, level, each.code)
+                    for level in rule.levels
+                    for each in holding
+                    if meets(rule, each.code, each.severity, level)
+                }
     for key in wanted:
         rule, (holding, of_broker) = by_name[key[0]], verdicts[key[1]]
         before = memory.get(key, Latch(known_at=now, broker=of_broker))

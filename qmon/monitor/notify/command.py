@@ -51,7 +51,7 @@ class CommandDelivery:
                 )
             except (OSError, ValueError) as problem:
                 why = getattr(problem, "strerror", None) or problem
-                return Delivery("cannot be run; the notice is dropped", detail=str(why))
+                return Delivery("cannot be run", detail=str(why))
             try:
                 process.communicate(data, self.receiver.timeout_s)
             except subprocess.TimeoutExpired:
@@ -60,7 +60,7 @@ class CommandDelivery:
                 return Delivery(f"took longer than {duration(self.receiver.timeout_s)} and was killed")
             if process.returncode == 0:
                 return Delivery()
-            return Delivery(f"ended with {process.returncode}; the notice is dropped", detail=_last_words(errors))
+            return Delivery(f"ended with {process.returncode}", detail=_last_words(errors))
 
 
 def _last_words(errors: IO[bytes]) -> str:

@@ -75,7 +75,7 @@ class Sender:
         self._changed = threading.Condition()
         self._waiting: deque[Notice] = deque()
         self._taken: dict[str, Notice] = {}
-        """By key what the receiver knows and is not over, where it wants to hear of it again."""
+        """By key what the receiver was asked to take and is not over, where it wants to hear of it again."""
         self._sending: tuple[Notice, ...] = ()
         self._try_at = self._again_at = 0.0
         self._failures = self._dropped = 0
@@ -168,6 +168,7 @@ class Sender:
                 self._waiting.extendleft(reversed(batch))
             elif found.problem:
                 self._failures, self._dropped = 0, self._dropped + len(batch)
+                self._know(batch)
             else:
                 self._failures = 0
                 self._know(batch)
@@ -175,7 +176,8 @@ class Sender:
                     words = f"works again{f'; {self._dropped} notices were dropped' if self._dropped else ''}"
                     self._dropped, self._full = 0, False
             closing = self._closing
-        self._say(found.problem or words, found.detail)
+        dropped = "; the notice is dropped" if found.problem and not found.again and self._again_s is None else ""
+        self._say(found.problem + dropped or words, found.detail)
         return not (closing and found.again)
 
     def _know(self, batch: Sequence[Notice]) -> None:

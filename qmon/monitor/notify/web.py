@@ -82,10 +82,9 @@ def post(
 def _refused(code: int, after: str | None, now: float) -> Delivery:
     phrase = http.client.responses.get(code, "")
     if 300 <= code < 400:
-        return Delivery(f"answers {code} {phrase}: redirects are not followed; the notice is dropped")
+        return Delivery(f"answers {code} {phrase}: redirects are not followed")
     again = code >= 500 or code in _LATER
-    words = f"answers {code} {phrase}".rstrip()
-    return Delivery(words if again else f"{words}; the notice is dropped", again, retry_after(after, now))
+    return Delivery(f"answers {code} {phrase}".rstrip(), again, retry_after(after, now))
 
 
 def retry_after(text: str | None, now: float) -> float | None:
