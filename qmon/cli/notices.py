@@ -61,11 +61,11 @@ def alerting_for(target: str, config: Config, notifier: Notifier | None = None) 
 
 def on_a_screen(target: str, config: Config) -> Alerting | None:
     """The alerts of a dashboard. A receiver whose secret is not here is told by another qmon, or not at all."""
-    from qmon.monitor.notify.notifier import Notifier
-
     alerting = alerting_for(target, config)
-    if alerting is not None:
-        wanted = [receiver for receiver in config.receivers if receiver.of_target(target)]
+    wanted = [receiver for receiver in config.receivers if receiver.of_target(target)]
+    if alerting is not None and wanted:
+        from qmon.monitor.notify.notifier import Notifier
+
         ways = deliveries(wanted, lambda words: note(f"qmon: {words}; this dashboard tells it nothing"))
         alerting.notifier = Notifier(ways) if ways else None
     return alerting

@@ -10,16 +10,19 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from qmon import log
 from qmon.model.alerts.alerts import Alert, AlertEvent, Change, Key, Latch, alerts, changes, lost, observe
 from qmon.model.alerts.notices import Told, notices_of, tell
 from qmon.model.alerts.rules import AlertRule
 from qmon.model.figure import Severity
 from qmon.model.view import View
-from qmon.monitor.notify.notifier import Notifier
 from qmon.monitor.source import Phase, SourceState
 from qmon.redact import hide_secrets
+
+if TYPE_CHECKING:
+    from qmon.monitor.notify.notifier import Notifier
 
 MUTES_S: Final = (900.0, 3_600.0, 14_400.0)
 """How long muting lasts: each time it is asked for again the next, and then no longer at all."""
@@ -152,6 +155,7 @@ class HeadlessAlerting:
         self._alerting = alerting
         self._notifier = notifier
         self._lock = threading.Lock()
+        self._problem = ""
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._tick, name="qmon-alerts", daemon=True)
         self._thread.start()
@@ -162,9 +166,16 @@ class HeadlessAlerting:
 
     def _on_event(self, target: str, event: View | SourceState | None) -> None:
         found = self._alerting.get(target)
-        if found is not None:
+        if found is None:
+            return
+        try:
             with self._lock:
                 found.on_event(event)
+        except Exception as problem:  # a defect of ours must be seen, and polling go on
+            words = log.report(problem)
+            if words != self._problem:
+                self._problem = words
+                self._notifier.on_failure(words)
 
     def _tick(self) -> None:
         while not self._closing.wait(_TICK_S):

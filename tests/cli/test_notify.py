@@ -100,6 +100,23 @@ def test_a_target_that_is_lost_is_told_of_without_a_poll(
     assert capsys.readouterr().err == ""
 
 
+def test_a_defect_in_alerts_is_said_once_and_holds_up_no_poll(
+    two: Path, listener: Listener, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError(f"at {listener.url(f'/{TOKEN}')}")
+
+    monkeypatch.setattr("qmon.monitor.alerting.Alerting.on_event", fail)
+    two.write_text(two.read_text() + '[[alert]]\nverdict = "*"\n')
+    known = chosen_each(["postgresql://me@127.0.0.1:1/shop"], None, 2.0, "watched")
+    with without_a_screen(known) as told:
+        for _ in range(3):
+            told(known[0].target.name, SourceState(known[0].target.name, Phase.LIVE))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("qmon: something in qmon went wrong: ValueError")
+    assert TOKEN not in line
+
+
 @pytest.mark.server
 def test_a_transaction_that_blocks_eleven_queues_is_one_notice_and_cleared_once_it_ends(
     database: str, own_home: Path, listener: Listener, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -166,8 +166,7 @@ class _Https(urllib.request.HTTPSHandler):
     def __init__(self, deadline: _Deadline) -> None:
         super().__init__()
         self._deadline = deadline
-        self._trusted = ssl.create_default_context()
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         kind = self._deadline.watched(http.client.HTTPSConnection)
-        return self.do_open(kind, req, context=self._trusted)
+        return self.do_open(kind, req, context=ssl.create_default_context())
