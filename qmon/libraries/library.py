@@ -26,11 +26,12 @@ class TableQueue:
     """Tables of any name, each of them a queue.
 
     ``columns``: those by which such a table is known, each with the types that it may have; ``written``: the queue as
-    ``qmon.toml`` would have it, but for its name and table.
+    ``qmon.toml`` would have it, but for its name and table; ``no_gate``: why its tables can have no trigger.
     """
 
     columns: Mapping[str, tuple[str, ...]]
     written: Mapping[str, object]
+    no_gate: str = ""
 
     def fits(self, there: Mapping[str, str]) -> bool:
         """Whether a table has these columns; ``there``: what it has, each with its type."""
@@ -116,15 +117,17 @@ def queue_of(library: Library, number: int, table: TableName, name: str) -> Layo
     if isinstance(queue, NamedLibrary) or (isinstance(queue, Layout) and queue.ring is not None):
         raise BadInput(f"{where}: needs a design or states, of one table")
     source = LayoutSource.CONFIGURATION if library.own else LayoutSource.DISCOVERY
-    return replace(queue, library=library.name, source=source)
+    queue = replace(queue, library=library.name, source=source)
+    no_gate = library.queues[number - 1].no_gate
+    return replace(queue, no_gate=no_gate) if no_gate and isinstance(queue, Layout) else queue
 
 
 def _table_queue(keys: Keys) -> TableQueue:
     columns = keys.inner("columns")
     if columns is None or not columns.raw:
         raise BadInput(f"{keys.where}: needs columns, by which its tables are known, each with its type")
-    written = {name: value for name, value in keys.raw.items() if name != "columns"}
-    return TableQueue({name: columns.names(name) for name in columns.raw}, written)
+    written = {name: value for name, value in keys.raw.items() if name not in ("columns", "no_gate")}
+    return TableQueue({name: columns.names(name) for name in columns.raw}, written, keys.text("no_gate") or "")
 
 
 def prefixed(name: str, prefix: str) -> str:

@@ -138,7 +138,7 @@ INSERT INTO jobs (queue, available_at, reserved_at, created_at)
 SELECT of.queue, e.now + of.due, e.now + of.taken, e.now
 FROM (VALUES ('mails', -300, NULL), ('mails', 0, NULL), ('mails', 86400, NULL), ('mails', 0, -5), ('mails', 0, -600),
              ('default', 0, NULL)) AS of (queue, due, taken)
-CROSS JOIN (SELECT CAST(extract(epoch FROM now()) AS integer)) AS e (now);
+CROSS JOIN (SELECT CAST(floor(extract(epoch FROM now())) AS integer)) AS e (now);
 """,
     {
         "mails": {"ready": 2, "scheduled": 1, "in_progress": 2, "stuck": 1},
@@ -161,7 +161,7 @@ INSERT INTO messenger_messages (queue_name, available_at, delivered_at) VALUES
     ('default', timezone('UTC', now()) + interval '1 d', NULL),
     ('default', timezone('UTC', now()), timezone('UTC', now())),
     ('default', timezone('UTC', now()), timezone('UTC', now()) - interval '2 h'),
-    ('failed', timezone('UTC', now()), NULL);
+    ('failed', date_trunc('second', timezone('UTC', now())), NULL);
 """,
     {
         "default": {"ready": 1, "scheduled": 1, "in_progress": 2, "stuck": 1},

@@ -160,7 +160,7 @@ class Layout:
     ``pop``: ``"delete"`` where a pop deletes its row although rows have states; ``None``: as the design does.
     ``routines`` maps push, pop, complete, fail … to the procedures of an installed design; ``switch`` is what these ask
     whether they are paused, ``None`` for tables that qmon has not installed. ``library``: whose table it is,
-    if that is known by its columns. ``part``: of a group's queue, which one.
+    if that is known by its columns; ``no_gate``: why that can have no trigger. ``part``: of a group's queue, which one.
     """
 
     queue: str
@@ -193,6 +193,7 @@ class Layout:
     switch: Switch | None = None
     source: LayoutSource = LayoutSource.CONFIGURATION
     library: str = ""
+    no_gate: str = ""
     part: GroupPart | None = None
 
     @property

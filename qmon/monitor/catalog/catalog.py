@@ -184,6 +184,7 @@ class Catalog:
         self.connection = connection
         self.engine = engine
         self._role = ""
+        self._columns: dict[int, tuple[ColumnRow, ...]] = {}
         self.locked: set[int] = set()
         """Tables of which something could not be read, since somebody keeps even readers away."""
 
@@ -251,12 +252,11 @@ class Catalog:
             return frozenset()
 
     def columns(self, tables: Sequence[TableRow]) -> dict[int, tuple[ColumnRow, ...]]:
-        """The columns of these tables, by table id."""
-        out: dict[int, tuple[ColumnRow, ...]] = {}
-        for some in _chunks(tables):
+        """The columns of these tables, by table id; each table is asked about once."""
+        for some in _chunks([table for table in tables if table.table_id not in self._columns]):
             found = _by_table(self.ask_tables(ColumnRow, "catalog/columns", some))
-            out.update({table_id: tuple(rows) for table_id, rows in found.items()})
-        return out
+            self._columns |= {table.table_id: tuple(found[table.table_id]) for table in some}
+        return {table.table_id: self._columns[table.table_id] for table in tables if self._columns.get(table.table_id)}
 
     def activity(self, tables: Sequence[TableRow]) -> dict[int, Activity]:
         """What the counters say about these tables, by table id; nothing where our role may not see them."""

@@ -17,12 +17,6 @@ _VERBS: Final = {
     Kind.REPAIR: "repair", Kind.INSTALL_GATE: "install a gate on",
 }  # fmt: skip
 
-_NO_GATE: Final = {
-    "nservicebus": "nservicebus moves messages that are due by OUTPUT … INTO, which fails on a table with a trigger: "
-    "there is no gate, and no pause"
-}
-"""By library whose tables are queues why these can have no trigger."""
-
 
 def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:
     """The reason why this cannot be done to this queue, in one line; ``None`` where it can be planned.
@@ -34,8 +28,8 @@ def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:
     guessed = layout.source is LayoutSource.DISCOVERY and not layout.library
     if guessed and kind in (*_ON_ROWS, Kind.REPAIR, Kind.INSTALL_GATE):
         return "this queue was found by its shape alone; keep it with qmon init, then it can be acted on"
-    if layout.library in _NO_GATE and kind in (Kind.INSTALL_GATE, Kind.PAUSE):
-        return _NO_GATE[layout.library]
+    if layout.no_gate and kind in (Kind.INSTALL_GATE, Kind.PAUSE):
+        return layout.no_gate
     if layout.design == "service_broker" and kind in _ON_ROWS:
         return "queues of Service Broker hold conversations, which qmon does not move"
     if kind is Kind.REQUEUE:
