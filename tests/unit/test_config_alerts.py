@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -154,3 +155,16 @@ def test_what_is_secret_is_in_the_keyring_where_the_environment_has_it_not(monke
     assert (found and found.reveal(), named and named.reveal()) == ("https://b/kept", "https://b/named")
     assert receiver_secret(Receiver("other", "json"), {}) is None
     assert receiver_ways(Receiver("–", "json")) == "its URL is missing: store it with 'keyring set qmon \"notify –\"'"
+
+
+def test_the_examples_of_the_manual_can_be_used() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "alerts-and-checks.md").read_text("utf-8")
+    examples = [parse_config(text, PATH) for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL)]
+    assert [(len(each.alerts), len(each.receivers)) for each in examples] == [(3, 0), (0, 4)]
+    given = {
+        "QMON_NOTIFY_ON_CALL": "R0utingKey",
+        "QMON_NOTIFY_SLACK": "https://a/b",
+        "QMON_NOTIFY_ALERTMANAGER": "t0ken",
+    }
+    for receiver in examples[1].receivers:
+        assert receiver.command or endpoint(receiver, given) is not None
