@@ -94,11 +94,18 @@ def test_each_queue_has_the_figures_of_its_tables(library: Library, database: st
 def test_queues_names_them_and_explains_why(database: str) -> None:
     library = procrastinate()
     library.install(database)
-    library.push(database, "mails", ["one"])
+    for name in QUEUES:
+        library.push(database, name, ["one"])
     said = call("queues", database, "--explain")
     assert said.exit_code == 0, said.output
-    assert "procrastinate/mails" in said.output
+    lines = [line.split() for line in said.output.splitlines()]
+    assert [line[:2] for line in lines[1:4]] == [
+        ["procrastinate", "table"],
+        ["procrastinate/invoices", "procrastinate"],
+        ["procrastinate/mails", "procrastinate"],
+    ]
+    assert lines[1][-2:] == ["2", "queues"]
     assert "procrastinate in schema public: recognised by procrastinate_events, procrastinate_jobs" in said.output
     told = json.loads(call("queues", database, "--json").output)
-    assert [each["queues"] for each in told["libraries"]] == [["procrastinate/mails"]]
+    assert [each["queues"] for each in told["libraries"]] == [["procrastinate/invoices", "procrastinate/mails"]]
     assert told["queues"] == []

@@ -13,11 +13,13 @@ from qmon.libraries.recognise import Columns, table_queues
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
+from qmon.model.layout.zones import UTC_ZONE, Zone
 from qmon.model.operations import Kind, Side
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import ColumnRow, Index, TableDetails, TableRow
 from qmon.monitor.catalog.predicate import condition
 from qmon.monitor.catalog.resolve import Resolved
+from qmon.monitor.catalog.zones import check_due, with_zones
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
@@ -56,18 +58,33 @@ def found(**tables: Columns) -> list[Layout | Group]:
 
 
 def layouts() -> dict[str, Layout]:
-    """The queues of ``TABLES``, by table."""
-    return {each.table.name: each for each in found(**TABLES) if isinstance(each, Layout)}
+    """The queues of ``TABLES``, by table, with what their times mean; the server's local time is asked for by none."""
+
+    def local() -> Zone:
+        raise AssertionError
+
+    known = {each.table.name: each for each in found(**TABLES) if isinstance(each, Layout)}
+    return {name: with_zones(each, details(name, 1), local)[0] for name, each in known.items()}
 
 
-def facts(layout: Layout, number: int) -> TableFacts:
-    name = layout.table.name
+def details(name: str, number: int) -> TableDetails:
+    """One of ``TABLES`` as the catalogue has it."""
     columns = [
         ColumnRow(number, column, kind, column not in NULLABLE, None, None, None, column in ("RowVersion", "id"))
         for column, kind in TABLES[name].items()
     ]
-    details = TableDetails(TableRow(number, "dbo", name, True, True, 100, 1), tuple(columns), INDEXES[name])
-    return table_facts(layout, details, None, [])
+    return TableDetails(TableRow(number, "dbo", name, True, True, 100, 1), tuple(columns), INDEXES[name])
+
+
+def facts(layout: Layout, number: int) -> TableFacts:
+    return table_facts(layout, details(layout.table.name, number), None, [])
+
+
+def test_due_times_without_a_zone_are_utc() -> None:
+    known = layouts()
+    assert known["Sales.Delayed"].zones == (("Due", UTC_ZONE),)
+    for layout in known.values():
+        check_due(layout)
 
 
 def test_each_is_known_by_its_columns_and_their_types() -> None:
