@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from qmon import log
 from qmon.model.alerts.alerts import Alert, AlertEvent, Change, Key, Latch, alerts, changes, lost, observe
-from qmon.model.alerts.notices import Told, notices_of, tell
+from qmon.model.alerts.notices import Notice, Told, notices_of, tell
 from qmon.model.alerts.rules import AlertRule
 from qmon.model.figure import Severity
 from qmon.model.view import View
@@ -96,7 +96,8 @@ class Alerting:
         for change in changed:
             self._take(change)
         if self.notifier is not None:
-            self._tell(self.notifier, now)
+            for notice in self._to_tell(now, self._group_wait_s):
+                self.notifier.send(notice)
         louder = any(change.turn in (AlertEvent.RAISED, AlertEvent.WORSE) for change in changed)
         return louder and self._bell and self._muted_until is None
 
@@ -106,12 +107,17 @@ class Alerting:
         if severity is not None and (change.turn is AlertEvent.CLEARED or not known):
             del self._acknowledged[key]
 
-    def _tell(self, notifier: Notifier, now: float) -> None:
+    def _to_tell(self, now: float, wait_s: float) -> list[Notice]:
         wall = self._wall()
         notices = notices_of(self._target, self._alerts, now, wall)
-        self._told, out = tell(self._told, notices, now, wall, self._group_wait_s)
-        for notice in out:
-            notifier.send(replace(notice, words=hide_secrets(self._redact(notice.words))))
+        self._told, out = tell(self._told, notices, now, wall, wait_s)
+        return [replace(notice, words=hide_secrets(self._redact(notice.words))) for notice in out]
+
+    def tell_ends(self) -> None:
+        """Have told at once what is over, since nobody looks any longer."""
+        for notice in self._to_tell(self._clock(), 0.0) if self.notifier is not None else ():
+            if notice.over and self.notifier is not None:
+                self.notifier.send(notice)
 
     @property
     def state(self) -> AlertState:
@@ -141,6 +147,7 @@ class Alerting:
 
     def close(self, patience_s: float) -> list[str]:
         """Let receivers have what was told, for at most so many seconds; returns a line for each that lacks some."""
+        self.tell_ends()
         return [] if self.notifier is None else self.notifier.close(patience_s)
 
 
@@ -186,4 +193,6 @@ class HeadlessAlerting:
         """End, as ``Alerting.close`` does."""
         self._closing.set()
         self._thread.join(_TICK_S)
+        for alerting in self._alerting.values():
+            alerting.tell_ends()
         return self._notifier.close(patience_s)

@@ -16,7 +16,9 @@ from qmon.model.alerts.rules import AlertRule, Cause
 from qmon.model.alerts.shapes import SUMMARY, alertmanager, headline, json_of, pagerduty, slack, teams
 from qmon.model.figure import Severity, Verdict
 from qmon.model.view import QueueView
-from tests.tui.scripted import NASTY, queue, view
+from qmon.monitor.alerting import Alerting
+from qmon.monitor.notify.notifier import Notifier
+from tests.tui.scripted import NASTY, Clock, queue, view
 
 WARNING, CRITICAL = Severity.WARNING, Severity.CRITICAL
 EVERY = AlertRule("any verdict", verdicts=("*",))
@@ -133,8 +135,26 @@ def test_it_waits_for_others_of_its_cause_and_what_is_over_by_then_is_never_told
     assert teller.at(71.0, a, b, c) == []
     assert teller.at(80.0, a, b, c) == [("more", "WARNING", ("a", "b", "c"))]
     assert teller.at(99.0, a) == []
-    assert teller.at(100.0) == [("cleared", "WARNING", ("a", "b", "c"))]
-    assert [teller.at(at, *found) for at, found in ((101.0, (a,)), (105.0, ()), (200.0, (a,)))] == [[], [], []]
+    assert [teller.at(at, *found) for at, found in ((100.0, ()), (105.0, (a,)), (106.0, ()), (115.9, ()))] == [[]] * 4
+    assert teller.at(116.0) == [("cleared", "WARNING", ("a", "b", "c"))]
+    assert [teller.at(at, *found) for at, found in ((201.0, (a,)), (205.0, ()), (300.0, (a,)))] == [[], [], []]
+
+
+def test_what_is_over_is_told_at_the_end_and_what_is_new_is_not() -> None:
+    sent: list[Notice] = []
+
+    class Kept(Notifier):
+        def send(self, notice: Notice) -> None:
+            sent.append(notice)
+
+    clock = Clock(60.0)
+    alerting = Alerting("shop", [DEEP], notifier=Kept([]), group_wait_s=10.0, clock=clock)
+    for at, a, b in ((60.0, 500, 5), (75.0, 500, 5), (76.0, 5, 500)):
+        clock.now = at
+        alerting.on_event(view((queue("a", ready=a), queue("b", ready=b)), at=at))
+    assert [(each.event.value, each.queues) for each in sent] == [("raised", ("a",))]
+    alerting.close(0.0)
+    assert [(each.event.value, each.queues) for each in sent[1:]] == [("cleared", ("a",))]
 
 
 def test_who_hears_of_critical_ones_alone_hears_of_their_end() -> None:

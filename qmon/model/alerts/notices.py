@@ -74,11 +74,14 @@ def notices_of(target: str, alerts: Sequence[Alert], now: float, wall: float) ->
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What was last told. ``first_at``: when it was first seen; ``told_at``: ``None``: not told yet. Monotonic."""
+    """What was last told. ``first_at``: when it was first seen; ``told_at``: ``None``: not told yet; ``over_at``: since
+    when it is over. Monotonic.
+    """
 
     notice: Notice
     first_at: float
     told_at: float | None = None
+    over_at: float | None = None
 
 
 def tell(
@@ -87,22 +90,27 @@ def tell(
     """What to tell now, and what was told then.
 
     A new one waits ``wait_s`` seconds for others of its cause, and is not told at all if it is over by then; that more
-    queues have joined is told no more often. What is worse, better or over is told at once.
+    queues have joined is told no more often, and it must be over for as long. What is worse or better is told at once.
     """
     after, out = dict[str, Told](), list[Notice]()
     for key, notice in notices.items():
         old = before.get(key, Told(notice, now))
         event = _event(old, notice, now, wait_s)
         if event is None:
-            after[key] = old if old.told_at is not None else replace(old, notice=notice)
+            after[key] = replace(old, over_at=None) if old.told_at is not None else replace(old, notice=notice)
             continue
         was = old.notice.severity if event in (AlertEvent.WORSE, AlertEvent.BETTER) else None
         said = replace(notice, event=event, was=was)
         after[key] = Told(said, old.first_at, now)
         out.append(said)
     for key, old in before.items():
-        if key not in notices and old.told_at is not None:
-            out.append(replace(old.notice, event=AlertEvent.CLEARED, at=wall, was=None))
+        if key in notices or old.told_at is None:
+            continue
+        over_at = now if old.over_at is None else old.over_at
+        if now - over_at >= wait_s:
+            out.append(replace(old.notice, event=AlertEvent.CLEARED, at=wall - (now - over_at), was=None))
+        else:
+            after[key] = replace(old, over_at=over_at)
     return after, out
 
 
