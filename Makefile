@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 PYTHON := .venv/bin/python
 # Written whatever the surroundings say: else each worker and each program of a test compiles everything anew.
 export PYTHONDONTWRITEBYTECODE :=
-# Handed on: make demo ARGS="--headless --for 20 --json"
+# Handed on: make demo ARGS="--headless --for 20 --output json"
 ARGS ?=
 
 .PHONY: help demo unit test check check-format check-lint check-types check-imports bench sqlserver soak screenshots share clean setup
@@ -12,7 +12,7 @@ ARGS ?=
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
 
-demo: ## qmon on a PostgreSQL of its own with queues under load; ARGS="--headless --for 20 --json" and the like
+demo: ## qmon on a PostgreSQL of its own with queues under load; ARGS="--headless --for 20 --output json" and the like
 	@.ci/setup demo
 	@.venv/bin/qmon demo $(ARGS)
 
@@ -48,8 +48,9 @@ sqlserver: ## the contract on a SQL Server of yours: QMON_TEST_SQLSERVER=mssql:/
 soak: setup ## long runs: every design under fire, a server frozen and killed, actions killed half-way; ARGS are handed on
 	@$(PYTHON) -m tests.soak $(ARGS)
 
-share: setup ## the man page and the shell completions, from the commands
+share: setup ## the man page, the shell completions and the JSON Schemas, from commands and types
 	@$(PYTHON) -m tests.share
+	@$(PYTHON) -m tests.schemas
 
 screenshots: setup ## screenshots/*.svg from a live demo
 	@$(PYTHON) -m tests.screenshots $(ARGS)

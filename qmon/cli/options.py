@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from qmon.cli.output import Format
 from qmon.errors import BadInput
 
 
@@ -67,7 +68,10 @@ ConfigPath = Annotated[
     Path | None,
     typer.Option("--config", "-c", metavar="PATH", help="The qmon.toml to read instead of your own.", dir_okay=False),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Output = Annotated[
+    Format,
+    typer.Option("--output", "-o", help="Text for people; one JSON object; or CSV, a header and a line for each row."),
+]
 EngineChoice = Literal["postgres", "sqlserver"]
 RingSize = Annotated[
     int | None,
@@ -92,4 +96,4 @@ class Given:
         str | None,
         typer.Option("--confirm", metavar="NAME", help="The queue's name, for plans that ask for it to be typed."),
     ] = None
-    json: Json = False
+    output: Output = "table"

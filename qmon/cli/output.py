@@ -1,16 +1,24 @@
-"""What commands print: a table for people on a terminal, plain aligned text in a pipe, JSON, or progress."""
+"""What commands print: a table for people on a terminal, plain aligned text in a pipe, JSON, CSV, or progress."""
 
 from __future__ import annotations
 
+import csv
+import dataclasses
+import functools
 import json
 import os
 import shutil
 import sys
+import types
 import unicodedata
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from qmon.cli.console import says_all
+
+Format = Literal["table", "json", "csv"]
+_FORMULA: Final = ("=", "+", "-", "@")
+"""What a spreadsheet takes for the beginning of a formula."""
 
 
 def clean(text: object) -> str:
@@ -35,11 +43,67 @@ def say(text: str = "") -> None:
     print("\n".join(map(clean, text.split("\n"))))
 
 
-def json_object(value: Any) -> None:
-    """One JSON object on one line. What is no printable character is escaped as JSON has it, on a terminal or not: it
-    reads the same, and steers nothing."""
+def report(form: Format, found: Mapping[str, Any], kind: type, rows: str = "") -> None:
+    """Print an object of the ``TypedDict`` ``kind`` as JSON; or as CSV its list ``rows``, else itself as one row.
+
+    CSV has a header, an empty field for what is not known, a column for each field of a nested object
+    (``verdict_code``), and lists and maps as JSON in their field; without ``schema``.
+    """
+    import msgspec
+
+    plain = msgspec.to_builtins(found)
+    if form == "json":
+        print(_json(plain))
+    elif rows:
+        (kind,) = get_args(get_type_hints(kind)[rows])
+        _csv(kind, plain[rows])
+    else:
+        _csv(kind, [plain])
+
+
+def _json(value: object) -> str:
+    """One line. What is no printable character is escaped as JSON has it, on a terminal or not: it reads the same, and
+    steers nothing."""
     text = json.dumps(value, ensure_ascii=not says_all(sys.stdout.encoding))
-    print("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text))
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+
+
+def _csv(kind: type, rows: Sequence[Mapping[str, Any]]) -> None:
+    paths = list(_columns(kind))
+    lines = csv.writer(sys.stdout, lineterminator="\n")
+    lines.writerow(["_".join(path) for path in paths])
+    lines.writerows([_field(functools.reduce(_inner, path, row)) for path in paths] for row in rows)
+
+
+def _inner(value: Any, name: str) -> Any:
+    return None if value is None else value.get(name)
+
+
+def _columns(kind: Any) -> Iterator[tuple[str, ...]]:
+    """The path to each field of a record; those of nested records one by one."""
+    for name, hint in get_type_hints(kind).items():
+        nested = next(filter(_is_record, _parts(hint)), None)
+        if nested is not None:
+            yield from ((name, *path) for path in _columns(nested))
+        elif name != "schema":
+            yield (name,)
+
+
+def _parts(hint: Any) -> tuple[Any, ...]:
+    """The types that a value may be of; itself where it is one."""
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType, NotRequired, Required) else (hint,)
+
+
+def _is_record(hint: Any) -> bool:
+    return is_typeddict(hint) or dataclasses.is_dataclass(hint)
+
+
+def _field(value: object) -> object:
+    """A field of CSV. A text that a spreadsheet would take for a formula begins with an apostrophe."""
+    if isinstance(value, str):
+        shown = clean(value)
+        return f"'{shown}" if shown.startswith(_FORMULA) else shown
+    return _json(value) if isinstance(value, bool | list | dict) else value
 
 
 def on_terminal() -> bool:

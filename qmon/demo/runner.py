@@ -1,4 +1,4 @@
-"""The demo: an embedded PostgreSQL, the scene's queues under load, and, without a screen, the figures as JSON.
+"""The demo: an embedded PostgreSQL, the scene's queues under load, and, without a screen, the figures.
 
 With a screen the command line puts the dashboard on top. However it ends, nothing stays: the server's guardian and the
 workers notice when this process goes.
@@ -7,7 +7,6 @@ workers notice when this process goes.
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 import threading
 from collections.abc import Iterator
@@ -71,20 +70,16 @@ def target_of(url: str) -> Target:
     return Target(NAME, found.engine, found.keywords, password=found.password, environment="demo")
 
 
-def headless(seconds: float, *, as_json: bool) -> int:
-    """Run the scene for so many seconds without a screen; print what qmon saw, last, beside what the load counted."""
+def headless(seconds: float) -> tuple[View, dict[str, Any]]:
+    """Run the scene for so many seconds without a screen: what qmon saw, last, and as a report beside what the load
+    counted, by queue under ``workload``."""
     with scene() as (target, load):
         views = _watch(target, seconds)
         view = views[-1]
         until(load.counts, view.sampled_at)
         report = status_object(view)
         report["workload"] = {queue.name: _counted(queue, view, load.counts) for queue in view.queues}
-    if as_json:
-        print(json.dumps(report, ensure_ascii=False))
-    else:
-        for queue in view.queues:
-            print(f"{queue.name:<12} {queue.verdict.code:<24} {queue.verdict.proof}")
-    return 0
+    return view, report
 
 
 def until(counts: CommittedCounts, at: float) -> None:

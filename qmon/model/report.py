@@ -104,7 +104,7 @@ _WHOLE: Final = frozenset(figure.name for figure in QUEUE_FIGURES if figure.whol
 
 
 def status_object(view: View) -> dict[str, Any]:
-    """The object that ``qmon status --json`` prints.
+    """The object that ``qmon status`` as JSON prints.
 
     Counts are whole messages, rates messages per second over ``window_seconds``, ``oldest_seconds`` seconds, ``fill``
     0 to 1. ``approximate`` maps a figure to ``~`` (estimated) or ``≥`` (at least); ``unknown`` maps one to the reason;

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Literal, NotRequired, TypedDict
 
 import platformdirs
 
@@ -27,6 +27,35 @@ class AuditFailed(QmonError):
 def default_path() -> Path:
     """``operations.jsonl`` in the user's folder for state (``~/.local/state/qmon`` on Linux)."""
     return platformdirs.user_state_path("qmon") / "operations.jsonl"
+
+
+class AuditLine(TypedDict):
+    """A line. ``event``: begin, progress or end; ``at``: ISO 8601 in UTC; ``frozen``: what of the plan names its rows.
+
+    At the begin ``kind`` to ``frozen``, later the counts, at the end ``state``, and ``notes`` or ``problem``.
+    """
+
+    format: Literal[1]
+    at: str
+    event: Literal["begin", "progress", "end"]
+    operation: str
+    target: str
+    kind: NotRequired[str]
+    queue: NotRequired[str]
+    about: NotRequired[str]
+    by: NotRequired[str]
+    reason: NotRequired[str]
+    predicate: NotRequired[str]
+    planned: NotRequired[int]
+    undo_of: NotRequired[str | None]
+    frozen: NotRequired[dict[str, Any]]
+    done: NotRequired[int]
+    skipped: NotRequired[int]
+    changed: NotRequired[int]
+    refused: NotRequired[int]
+    state: NotRequired[str]
+    notes: NotRequired[list[str]]
+    problem: NotRequired[str]
 
 
 class Audit:

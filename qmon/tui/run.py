@@ -46,7 +46,7 @@ def run(
     A ``source`` that is a ``Replay`` is shown with the keys of a replay. The other arguments are those of ``QmonApp``.
     Raises ``BadInput`` without a terminal.
     """
-    _need_terminal()
+    need_terminal()
     for name in ("COLUMNS", "LINES"):  # they would count for more than the terminal's own size, also after a resize
         os.environ.pop(name, None)
     from qmon.tui.hangup import Hangup
@@ -85,8 +85,9 @@ def _app_for(source: SnapshotSource) -> type[QmonApp]:
     return ReplayApp
 
 
-def _need_terminal() -> None:
+def need_terminal(instead: str = "`qmon status` prints the same figures") -> None:
+    """Raise ``BadInput`` where there is no terminal to show anything on; ``instead`` says what does without."""
     streams = {"input": sys.__stdin__, "output": sys.__stdout__, "error": sys.__stderr__}
     for name, stream in streams.items():
         if stream is None or not stream.isatty():
-            raise BadInput(f"standard {name} is not a terminal; without one, `qmon status` prints the same figures")
+            raise BadInput(f"standard {name} is not a terminal; without one, {instead}")

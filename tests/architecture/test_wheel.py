@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import qmon
+from tests import schemas
 from tests.architecture.test_installing import EXTRA, strangers
 from tests.share import files
 
@@ -102,3 +103,8 @@ def test_installed_alone_it_runs_and_finds_its_sql_and_manual(alone: Path, tmp_p
 def test_it_brings_a_man_page_and_completions_that_are_up_to_date(alone: Path) -> None:
     place = alone.parents[1] / "share"
     assert {path: (place / path).read_text() for path in files()} == files()
+
+
+def test_it_brings_the_schemas(alone: Path) -> None:
+    (place,) = alone.parents[1].glob("lib/python3*/site-packages/qmon/_docs/schemas")
+    assert {path.name: path.read_text(encoding="utf-8") for path in place.iterdir()} == schemas.files()

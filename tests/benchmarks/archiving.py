@@ -81,7 +81,7 @@ def _archiving(url: str, layout: Layout) -> Iterator[dict[str, float]]:
     """``qmon archive`` at work; what it says at the end is in the result afterwards."""
     log = f'"{layout.table.schema}"."{layout.table.name}_archive_log"'
     before = query(url, f"SELECT count(*) FROM {log}")
-    command = [sys.executable, "-m", "qmon", "archive", url, layout.queue, "--json"]
+    command = [sys.executable, "-m", "qmon", "archive", url, layout.queue, "--output", "json"]
     result: dict[str, float] = {}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         wait_until(lambda: query(url, f"SELECT count(*) FROM {log}") != before, what="it archives")

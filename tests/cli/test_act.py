@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
 from tests.facts import query
 from tests.jobs import HOSTILE, configuration, fill, states
+from tests.schemas import valid
 
 
 @pytest.fixture
@@ -34,11 +34,10 @@ def configure(place: Path, text: str) -> None:
 
 
 def acted(*arguments: str, code: int = 0) -> dict[str, Any]:
-    """Run a command with --json; its object."""
-    done = call(*arguments, "--json")
+    """Run a command with --output json; its object."""
+    done = call(*arguments, "--output", "json")
     assert done.exit_code == code, done.output
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return valid(done.stdout, "action")
 
 
 def test_a_dry_run_says_everything_and_changes_nothing(shop: str) -> None:
@@ -66,7 +65,7 @@ def test_requeue_and_its_undo(shop: str) -> None:
     result = acted("requeue", "shop", "--yes", "--reason", HOSTILE)["result"]
     assert (result["done"], result["state"]) == (3, "done")
     assert states(shop) == {"ready": 7, "working": 2}
-    (listed,) = json.loads(call("operations", "shop", "--json").stdout)["operations"]
+    (listed,) = valid(call("operations", "shop", "--output", "json").stdout, "operations")["operations"]
     assert (listed["id"], listed["reason"], listed["undo_state"]) == (result["operation"], HOSTILE, "possible")
     shown = call("operations", "shop")
     assert result["operation"] in shown.stdout
@@ -87,9 +86,9 @@ def test_purge_by_ids_trash_and_undo(shop: str) -> None:
     result = acted("purge", "shop", "jobs", "--ids", "6,7", "--ids", "8", "--yes")["result"]
     assert result["done"] == 3
     assert states(shop) == {"ready": 1, "working": 5}
-    (kept,) = json.loads(call("trash", "list", "shop", "--json").stdout)["trash"]
-    assert kept["id"] == result["operation"]
-    assert kept["kept_until"] > kept["started_at"] + 6.9 * 86_400
+    (kept,) = valid(call("trash", "list", "shop", "--output", "json").stdout, "trash")["trash"]
+    assert kept["operation"]["id"] == result["operation"]
+    assert kept["kept_until"] > kept["operation"]["started_at"] + 6.9 * 86_400
     assert "possible" in call("trash", "list", "shop").stdout
     assert acted("undo", "shop", result["operation"], "--ids", "7", "--yes")["result"]["done"] == 1
     assert acted("undo", "shop", result["operation"], "--yes")["result"]["done"] == 2
@@ -249,7 +248,7 @@ def test_ctrl_c_stops_between_batches_and_says_what_was_done(shop: str, own_home
     assert terminal.end() == 3, terminal.seen
     assert "stopping after the batch under way" in terminal.seen
     assert "purge cancelled" in terminal.seen
-    (listed,) = json.loads(call("operations", "shop", "--json").stdout)["operations"]
+    (listed,) = valid(call("operations", "shop", "--output", "json").stdout, "operations")["operations"]
     assert listed["state"] == "cancelled"
     assert 0 < listed["done"] < 300_004
     assert states(shop)["ready"] == 300_004 - listed["done"]

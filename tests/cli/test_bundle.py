@@ -24,6 +24,7 @@ from qmon.recording.format.codec import decode
 from tests.cli.calling import call
 from tests.facts import connected, query, wait_until
 from tests.jobs import configuration, fill
+from tests.schemas import valid
 
 SECRETS = ("hunter2", "s3cret", "Anna", "4111222233334444", "t0ken", "topsecret")
 
@@ -80,7 +81,7 @@ def test_the_bundle_has_all_that_a_report_needs_and_nothing_secret(shop: str, tm
     config = json.loads(found["config.json"])
     assert config["targets"]["shop"]["queues"][0]["queue"] == "jobs"
     assert config["receivers"][0]["command"] == ["/usr/bin/notify", "•••", "•••"]
-    assert {each["probe"] for each in json.loads(found["doctor.json"])["checks"]} >= {"server", "catalogue"}
+    assert {each["probe"] for each in valid(found["doctor.json"], "doctor")["checks"]} >= {"server", "catalogue"}
     for part in ("begins: status", "ends: status, code 0", "connection refused", "begins: doctor"):
         assert part in found["qmon.log"], part
 
@@ -118,9 +119,9 @@ def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
 ) -> None:
     own_home.parent.mkdir(parents=True)
     own_home.write_text('[target.x]\nconnect = "postgresql://a@h/d"\npasword = "hunter2"\n', encoding="utf-8")
-    done = call("doctor", "--bundle", str(tmp_path / "a.zip"), "--json")
+    done = call("doctor", "--bundle", str(tmp_path / "a.zip"), "--output", "json")
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["problem"] is None
+    assert valid(done.stdout, "bundle")["problem"] is None
     found = contents(tmp_path / "a.zip")
     assert "pasword" in json.loads(found["config.json"])["problem"]
     assert "hunter2" not in "".join(found.values())

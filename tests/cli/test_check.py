@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from tests.facts import query
 from tests.queues import call as routine
 from tests.queues import made
 from tests.queues import opened as qmon_connection
+from tests.schemas import valid
 
 NOWHERE: Final = "postgresql://me:s3cretword@127.0.0.1:1/shop"
 QUICK: Final = '[settings]\ninterval = "500ms"\n'
@@ -37,8 +37,8 @@ def checked(*arguments: str) -> tuple[int, str]:
 
 
 def as_json(*arguments: str) -> dict[str, Any]:
-    done = call("check", *arguments, "--json")
-    told: dict[str, Any] = json.loads(done.stdout)
+    done = call("check", *arguments, "--output", "json")
+    told = valid(done.stdout, "check")
     assert done.exit_code == told["exit_code"]
     return told
 
@@ -187,9 +187,9 @@ def test_polls_that_take_longer_than_allowed_are_refused(own_home: Path) -> None
 
 @pytest.mark.server
 def test_as_a_program_its_exit_codes_are_the_same() -> None:
-    done = run("check", NOWHERE, "--json")
+    done = run("check", NOWHERE, "--output", "json")
     assert done.returncode == 3
-    assert json.loads(done.stdout)["state"] == "unknown"
+    assert valid(done.stdout, "check")["state"] == "unknown"
     assert run("check", "--warn").returncode == 3
 
 

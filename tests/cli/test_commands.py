@@ -19,15 +19,15 @@ from qmon.monitor.catalog.resolve import resolve
 from tests.cli.calling import call, run
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
 from tests.facts import query
+from tests.schemas import valid
 
 EVIL = 'evil\x1b[31m queue\n"; drop table x; --'
 
 
 def listed(database: str, *more: str) -> dict[str, Any]:
-    done = call("queues", database, "--json", *more)
+    done = call("queues", database, "--output", "json", *more)
     assert done.exit_code == 0, done.output
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return valid(done.stdout, "queues")
 
 
 def test_queues_says_what_and_why(database: str) -> None:
@@ -70,7 +70,7 @@ def test_init_writes_a_configuration_that_resolves_to_what_was_found(
     make(database, f"CREATE TABLE {quoted} (id bigserial PRIMARY KEY, payload bytea, locked_at timestamptz)")
     make(database, "CREATE TABLE odd_jobs (id bigserial, status text, attempts int)")
     place = tmp_path / "shop.toml"
-    done = call("init", database, "--output", str(place))
+    done = call("init", database, "--file", str(place))
     assert done.exit_code == 0, done.output
     assert "written to" in done.stderr
     (target,) = read_config(place).targets.values()
@@ -155,7 +155,7 @@ def test_init_keeps_configured_queues_that_conditions_tell(database: str, own_ho
 def test_init_leaves_the_password_out(database: str) -> None:
     make(database, ARTICLES["fifo"])
     url = database.replace("postgres@", "postgres:s3cretword@", 1)
-    done = call("init", url, "--output", "-")
+    done = call("init", url, "--file", "-")
     assert done.exit_code == 0, done.output
     assert "s3cretword" not in done.output
     (target,) = tomllib.loads(done.stdout)["target"].values()
@@ -193,12 +193,12 @@ def test_install_load_status_uninstall(database: str) -> None:
     assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["fifo", "status"]
     assert call("install", database, "ring", "--schema", "public", "--queue", "r", "--ring-size", "8").exit_code == 0
     assert {q["name"] for q in listed(database)["queues"]} == {"fifo", "status", "r"}
-    loaded = run("load", database, "fifo", "--for", "2s", "--rate", "50", "--json")
+    loaded = run("load", database, "fifo", "--for", "2s", "--rate", "50", "--output", "json")
     assert loaded.returncode == 0, loaded.stderr
-    counted = json.loads(loaded.stdout)
+    counted = valid(loaded.stdout, "load")
     assert counted["totals"]["pushed"] > 0
-    shown = call("status", database, "--json", "--over", "500ms")
-    figures = {queue["name"]: queue for queue in json.loads(shown.stdout)["queues"]}
+    shown = call("status", database, "--output", "json", "--over", "500ms")
+    figures = {queue["name"]: queue for queue in valid(shown.stdout, "status")["queues"]}
     assert figures["fifo"]["ready"] == counted["depth"]
     assert call("status", database, "--over", "500ms").stdout.splitlines()[0].startswith("QUEUE")
     refused = run("uninstall", database, "r", "fifo")
@@ -224,10 +224,10 @@ def test_faults_of_install_and_load_are_bad_input(database: str) -> None:
 @pytest.mark.parametrize("json_wanted", [True, False])
 def test_doctor_names_each_probe_and_the_grant_that_helps(database: str, json_wanted: bool) -> None:
     assert call("install", database, "status", "--schema", "public").exit_code == 0
-    healthy = call("doctor", database, *(["--json"] if json_wanted else []))
+    healthy = call("doctor", database, *(["--output", "json"] if json_wanted else []))
     assert healthy.exit_code == 0, healthy.output
     if json_wanted:
-        checks = json.loads(healthy.stdout)["checks"]
+        checks = valid(healthy.stdout, "doctor")["checks"]
         assert {c["probe"] for c in checks if c["queue"] is None} >= {"server", "waits", "catalogue"}
         assert {c["probe"] for c in checks if c["queue"] == "status"} >= {"head_state", "progress_oldest"}
         assert all(c["ms"] is not None for c in checks if c["problem"] is None)
@@ -261,9 +261,9 @@ def test_doctor_prints_the_indexes_that_make_figures_exact_and_once_made_they_do
     )
 
     def missing() -> dict[str, str]:
-        told = call("doctor", "shop", "--config", str(config), "--json")
+        told = call("doctor", "shop", "--config", str(config), "--output", "json")
         assert told.exit_code == 0, told.output
-        return {c["probe"]: c["index"] for c in json.loads(told.stdout)["checks"] if c["index"]}
+        return {c["probe"]: c["index"] for c in valid(told.stdout, "doctor")["checks"] if c["index"]}
 
     found = missing()
     assert set(found) == {"(ready, oldest)", "(in_progress, stuck)", "(dead)"}
@@ -306,7 +306,7 @@ def test_the_index_that_doctor_proposes_for_a_partitioned_table_can_be_made_and_
 
 
 def test_designs_lists_all_and_where_they_install() -> None:
-    rows = json.loads(call("designs", "--json").stdout)["designs"]
+    rows = valid(call("designs", "--output", "json").stdout, "designs")["designs"]
     known = {row["name"]: row["installs_on"] for row in rows}
     assert set(known) == set(TRAITS)
     assert "postgres" in known["ring"]

@@ -20,7 +20,7 @@ def test_without_the_extra_it_says_which_command_installs_it(monkeypatch: pytest
     monkeypatch.setattr(importlib.util, "find_spec", without_spark)
     for arguments in (
         ("run", "--recordings", str(tmp_path), "--lake", str(tmp_path / "lake")),
-        ("report", "--lake", str(tmp_path / "lake"), "--terminal"),
+        ("report", "--lake", str(tmp_path / "lake")),
         ("baselines", "--lake", str(tmp_path / "lake"), "--recordings", str(tmp_path)),
         ("messages", "shop", "orders", "--lake", str(tmp_path / "lake")),
     ):
@@ -34,10 +34,8 @@ def test_without_the_extra_it_says_which_command_installs_it(monkeypatch: pytest
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("report", "--lake", "x"), "one of -o FILE and --terminal"),
-        (("report", "--lake", "x", "--terminal", "-o", "y.html"), "one of -o FILE and --terminal"),
-        (("report", "--lake", "x", "-o", "/nowhere/at/all/y.html"), "there is no folder /nowhere/at/all"),
-        (("report", "--lake", "x", "--terminal", "--from", "soon"), "is no day or time"),
+        (("report", "--lake", "x", "--file", "/nowhere/at/all/y.html"), "there is no folder /nowhere/at/all"),
+        (("report", "--lake", "x", "--from", "soon"), "is no day or time"),
         pytest.param(
             ("run", "--lake", "x", "--recordings", "y", "--conf", "memory"),
             "--conf takes NAME=VALUE",

@@ -125,7 +125,7 @@ def test_a_reader_that_goes_away_is_no_error(database: str) -> None:
     make(database, ARTICLES["fifo"])
     reading, writing = os.pipe()
     os.close(reading)
-    for arguments in (("queues", database), ("designs", "--json"), ("--help",)):
+    for arguments in (("queues", database), ("designs", "--output", "json"), ("--help",)):
         done = subprocess.run(
             program(*arguments), env=surroundings(), stdout=writing, stderr=subprocess.PIPE, text=True, check=False
         )
@@ -188,17 +188,17 @@ def test_no_name_or_payload_of_others_steers_a_terminal(database: str, tmp_path:
         "owner = { column = 'locked_by', kind = 'name' }\n"
     )
     for arguments in (
-        ("status", "shop", "--over", "1s"), ("status", "shop", "--over", "1s", "--json"), ("queues", "shop"),
-        ("doctor", "shop"), ("queues", "shop", "--json"), ("check", "shop"),
-        ("check", "shop", "--json"), ("check", "shop", HOSTILE + "?"),
+        ("status", "shop", "--over", "1s"), ("status", "shop", "--over", "1s", "--output", "json"), ("queues", "shop"),
+        ("doctor", "shop"), ("queues", "shop", "--output", "json"), ("check", "shop"),
+        ("check", "shop", "--output", "json"), ("check", "shop", HOSTILE + "?"),
         ("purge", "shop", HOSTILE, "--owners", "unknown", "--dry-run"), ("purge", "shop", HOSTILE + "?", "--yes"),
-        ("purge", "shop", HOSTILE, "--owners", "unknown", "--dry-run", "--json"),
+        ("purge", "shop", HOSTILE, "--owners", "unknown", "--dry-run", "--output", "json"),
     ):  # fmt: skip
         done = call(*arguments, "--config", str(config))
         assert done.output, arguments
         odd = {sign for sign in done.output if not sign.isprintable() and sign != "\n"}
         assert not odd, (arguments, odd, done.output)
-        if "--json" in arguments:
+        if "json" in arguments:
             assert json.dumps(HOSTILE) in json.dumps(json.loads(done.stdout)), arguments  # escaped, not changed
 
 

@@ -41,10 +41,10 @@ def test_commands_start_and_files_are_locked_renamed_and_rotated(tmp_path: Path)
 
 def test_a_queue_is_installed_loaded_recorded_and_shown_again(database: str, tmp_path: Path) -> None:
     qmon("install", database, "naive", "--schema", "public", home=tmp_path)
-    done = json.loads(qmon("load", database, "naive", "--for", "2s", "--json", home=tmp_path))
+    done = json.loads(qmon("load", database, "naive", "--for", "2s", "--output", "json", home=tmp_path))
     assert done["totals"]["pushed"] > 0
     assert done["totals"]["errors"] == 0
     qmon("record", database, "--to", str(tmp_path / "kept"), "--every", "500ms", "--for", "2s", home=tmp_path)
     (sealed,) = (tmp_path / "kept").rglob("*.zst")
     assert not sealed.name.startswith("_")
-    assert "naive" in qmon("replay", str(tmp_path / "kept"), "--json", home=tmp_path)
+    assert "naive" in qmon("replay", str(tmp_path / "kept"), "--output", "json", home=tmp_path)

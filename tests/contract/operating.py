@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from qmon.model.operations import OperationResult, Progress
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.run.prepared import PreparedAction
 from tests.queues import ENGINE, target_of
+from tests.schemas import valid
 
 YES = Permission("a test")
 
@@ -48,4 +48,4 @@ def applied(
 def lines(context: OperatorContext) -> list[dict[str, object]]:
     """What the local audit says."""
     assert context.audit is not None
-    return [json.loads(line) for line in context.audit.read_text().splitlines()] if context.audit.exists() else []
+    return [valid(line, "audit") for line in context.audit.read_text().splitlines()] if context.audit.exists() else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import signal
 import subprocess
@@ -22,6 +21,7 @@ from tests.cli.calling import call, program, surroundings
 from tests.contract.hammer import Hammer
 from tests.facts import connected, query, wait_until
 from tests.queues import ENGINE, made, opened, target_of
+from tests.schemas import valid
 
 DESIGNS = ("batch_fast", "batch_single", "batch_split", "flag")
 MESSAGES = 300
@@ -161,9 +161,9 @@ def test_until_empty_takes_what_is_done_and_leaves_the_rest(database: str, desig
     layout = filled(database, design, 100, finished=60, taken=15)
     column, finished = done(layout)
     before = query(database, f"SELECT * FROM orders WHERE {column} <> {finished} ORDER BY 1, 2")
-    told = call("archive", database, "orders", "--batch", "25", "--pause-ms", "0", "--until-empty", "--json")
+    told = call("archive", database, "orders", "--batch", "25", "--pause-ms", "0", "--until-empty", "--output", "json")
     assert told.exit_code == 0, told.output
-    result = json.loads(told.stdout)
+    result = valid(told.stdout, "archive")
     assert (result["queue"], result["archived"], result["ended"]) == ("orders", 60, "empty")
     assert result["batches"] >= 3  # more where a slow machine made it take less at a time
     assert query(database, f"SELECT * FROM orders WHERE {column} <> {finished} ORDER BY 1, 2") == before
@@ -192,13 +192,13 @@ def test_one_killed_in_the_middle_of_a_batch_has_moved_nothing_of_it(database: s
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_between_two_batches_with_exit_code_0(database: str, number: signal.Signals) -> None:
     filled(database, "batch_fast", 300, finished=300)
-    arguments = program("archive", database, "orders", "--batch", "10", "--pause-ms", "50", "--json")
+    arguments = program("archive", database, "orders", "--batch", "10", "--pause-ms", "50", "--output", "json")
     with subprocess.Popen(arguments, env=surroundings(), stdout=subprocess.PIPE, text=True) as process:
         wait_until(lambda: count(database, "orders_archive_log") >= 20, what="it archives")
         process.send_signal(number)
         out = process.communicate(timeout=30)[0]
     assert process.returncode == 0
-    result = json.loads(out)
+    result = valid(out, "archive")
     assert result["ended"] == "stopped"
     assert 20 <= result["archived"] == count(database, "orders_archive_log") <= 10 * result["batches"]
     assert count(database, "orders") == 300 - result["archived"]

@@ -92,7 +92,7 @@ def test_a_look_gives_up_after_the_second_try_with_the_reason(database: str, hol
 
 def test_status_prints_what_it_waits_for_beside_the_figures(database: str, holder: pyodbc.Connection) -> None:
     running = subprocess.Popen(
-        program("status", database, "--json", "--over", "500ms"), env=surroundings(), stdin=subprocess.DEVNULL,
+        program("status", database, "-o", "json", "--over", "500ms"), env=surroundings(), stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert running.stderr is not None

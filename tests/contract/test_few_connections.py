@@ -46,7 +46,7 @@ def test_commands_do_with_one_what_can_be_done_and_say_what_more_would_give(
     url = database.replace("//postgres@", f"//{role}@")
     at = {"XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
     for _ in range(2):  # the one before has only just been closed
-        done = call("status", url, "--json", environment=at)
+        done = call("status", url, "--output", "json", environment=at)
         assert done.exit_code == 0, done.output
         found = json.loads(done.stdout)
         assert found["queues"][0]["ready"] == 1

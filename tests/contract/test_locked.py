@@ -93,7 +93,7 @@ def test_commands_say_that_a_lock_is_why_and_not_that_there_is_no_queue(database
         assert "cannot tell" in status.stdout
         assert f"background_jobs: {named}" in status.stdout
         assert "no queue is known" not in status.output
-        (queue,) = json.loads(call("status", database, "--over", "500ms", "--json").stdout)["queues"]
+        (queue,) = json.loads(call("status", database, "--over", "500ms", "--output", "json").stdout)["queues"]
         assert queue["ready"] is None
         assert named in queue["unknown"]["ready"]
         check = call("check", database)

@@ -141,7 +141,7 @@ def test_operations_are_logged_without_values(database: str, tmp_path: Path, mon
     place = tmp_path / "qmon" / "qmon.toml"
     place.parent.mkdir()
     place.write_text(configuration(database), encoding="utf-8")
-    done = call("requeue", "shop", "--yes", "--reason", "Anna asked", "--json")
+    done = call("requeue", "shop", "--yes", "--reason", "Anna asked", "--output", "json")
     operation = json.loads(done.stdout)["result"]["operation"]
     text = log.default_path().read_text()
     assert f"operation {operation} on shop: begin, kind requeue, queue jobs, planned 3" in text

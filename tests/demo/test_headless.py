@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -17,6 +16,7 @@ import pytest
 from tests.demo.leftovers import alive, orphaned
 from tests.facts import wait_until
 from tests.queues import DESIGNS
+from tests.schemas import valid
 
 TOLERANCE = 0.03
 FLOW_S = 1.5
@@ -39,10 +39,10 @@ def depth_agrees(queue: dict[str, Any], counted: float, poll_s: float) -> bool:
 
 @pytest.mark.alone
 def test_rates_and_depths_agree_with_the_load_under_faults() -> None:
-    command = [sys.executable, "-m", "qmon", "demo", "--headless", "--for", "18", "--json"]
+    command = [sys.executable, "-m", "qmon", "demo", "--headless", "--for", "18", "--output", "json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout.splitlines()[-1])
+    report = valid(done.stdout, "demo")
     assert {q["design"] for q in report["queues"]} == set(DESIGNS)
     assert report["failures"] == []
     poll_s = report["probe"]["client_ms"] / 1000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tests.libraries.every import LIBRARIES
 from tests.libraries.library import ATTEMPTS, QUEUES, Counts, Library, State
 from tests.libraries.procrastinate import procrastinate
 from tests.queues import target_of
+from tests.schemas import valid
 
 pytestmark = pytest.mark.server
 
@@ -106,6 +106,6 @@ def test_queues_names_them_and_explains_why(database: str) -> None:
     ]
     assert lines[1][-2:] == ["2", "queues"]
     assert "procrastinate in schema public: recognised by procrastinate_events, procrastinate_jobs" in said.output
-    told = json.loads(call("queues", database, "--json").output)
+    told = valid(call("queues", database, "--output", "json").output, "queues")
     assert [each["queues"] for each in told["libraries"]] == [["procrastinate/invoices", "procrastinate/mails"]]
     assert told["queues"] == []

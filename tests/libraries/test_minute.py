@@ -147,7 +147,7 @@ def test_each_figure_is_what_the_application_wrote_down(
     with library.start(database, tmp_path, "worker", QUEUES, seconds_per_job=0.01) as worker:
         worker.wait(3, "failed")
         with pushing(library, database, log):
-            done = call("status", database, "--json", "--over", f"{OVER_S:g}s")
+            done = call("status", database, "--output", "json", "--over", f"{OVER_S:g}s")
         events = log + worker.events()
         worker.stop()
     assert done.exit_code == 0, done.output

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -28,6 +27,7 @@ from tests.libraries.graphile import Graphile
 from tests.libraries.library import ATTEMPTS, QUEUES, Library
 from tests.libraries.pgmq import pgmq
 from tests.libraries.procrastinate import procrastinate
+from tests.schemas import valid
 from tests.tui.test_acting_real import looking
 
 pytestmark = pytest.mark.server
@@ -177,13 +177,13 @@ def test_the_command_and_what_is_refused(made: tuple[Library, Any], database: st
         doomed.kill()
     query(database, OLD[kind])
     name = f"procrastinate/{MAILS}"
-    dry = call("requeue", database, name, "--dry-run", "--json")
+    dry = call("requeue", database, name, "--dry-run", "--output", "json")
     assert dry.exit_code == 0, dry.output
-    assert json.loads(dry.stdout)["plan"]["count"] == 1
+    assert valid(dry.stdout, "action")["plan"]["count"] == 1
     assert library.truth(database)[MAILS]["in_progress"] == 1
-    done = call("requeue", database, name, "--yes", "--json")
+    done = call("requeue", database, name, "--yes", "--output", "json")
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["result"]["done"] == 1
+    assert valid(done.stdout, "action")["result"]["done"] == 1
     assert library.truth(database)[MAILS]["ready"] == 1
     with library.start(database, tmp_path, "good", [MAILS]) as good:
         good.wait(1, "completed")
@@ -246,9 +246,9 @@ def test_a_queue_whose_name_begins_as_that_of_another(made: tuple[Library, Any],
     log = library.push(database, MAILS, ["held"])
     query(database, "SELECT pgmq.create('mail')")
     query(database, "SELECT pgmq.read('mails', 3600, 1)")
-    result = call("requeue", database, f"pgmq/{MAILS}", "--ids", own_id(log[0].id), "--dry-run", "--json")
+    result = call("requeue", database, f"pgmq/{MAILS}", "--ids", own_id(log[0].id), "--dry-run", "--output", "json")
     assert result.exit_code == 0, result.output
-    plan = json.loads(result.stdout)["plan"]
+    plan = valid(result.stdout, "action")["plan"]
     assert (plan["queue"], plan["count"]) == (f"pgmq/{MAILS}", 1)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,6 +26,7 @@ from tests.facts import connected, query
 from tests.pipeline.archiving import archive, finished, found, kept
 from tests.pipeline.pages import hostile_facts, tables
 from tests.queues import ENGINE, made, target_of
+from tests.schemas import valid
 
 pytestmark = pytest.mark.timeout(1200)
 HOSTILE = "ord\"ers]].'x"
@@ -177,9 +177,9 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
     helps = refusal(database, "orders", *place).partition("this helps: ")[2]
     assert not (tmp_path / "lake").exists()
     query(database, helps)
-    done = call("pipeline", "messages", database, "orders", *place, "--json")
+    done = call("pipeline", "messages", database, "orders", *place, "--output", "json")
     assert done.exit_code == 0, done.stderr
-    (told,) = json.loads(done.stdout)["queues"]
+    (told,) = valid(done.stdout, "pipeline-messages")["queues"]
     assert told == {"queue": "orders", "messages": 3, "upto": 3, "awaited": 0, "all_messages": 3}
 
     query(database, "TRUNCATE orders_archive_log RESTART IDENTITY")

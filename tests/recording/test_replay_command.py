@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,6 +22,7 @@ from tests.cli.calling import call
 from tests.facts import wait_until
 from tests.recording.made import made
 from tests.recording.sameness import plain
+from tests.schemas import valid
 from tests.tui.scripted import queue
 
 BEGIN = datetime(2026, 11, 21, 13, 0, tzinfo=UTC).timestamp()
@@ -61,13 +61,13 @@ def recorded(root: Path, count: int = 400, name: str = "orders") -> list[Snapsho
 def test_one_moment_is_printed(tmp_path: Path) -> None:
     given = recorded(tmp_path)
     assert len(segments(tmp_path)) == 2
-    done = call("replay", str(tmp_path), "--at", "2026-11-21T13:05:03+00:00", "--json")
+    done = call("replay", str(tmp_path), "--at", "2026-11-21T13:05:03+00:00", "--output", "json")
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    found = valid(done.stdout, "replay")
     assert found["at"] == BEGIN + 300
     assert found["snapshot"]["sequence"] == 31
     assert found["status"]["sequence"] == 31 if "sequence" in found["status"] else found["status"]["queues"]
-    last = json.loads(call("replay", str(tmp_path), "--json").stdout)
+    last = valid(call("replay", str(tmp_path), "--output", "json").stdout, "replay")
     assert last["snapshot"]["sequence"] == given[-1].sequence
 
 
@@ -82,30 +82,39 @@ def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
     given = recorded(tmp_path / "kept")
     file = tmp_path / "incident.qmon"
     times = ("--from", "2026-11-21T13:30:00Z", "--to", "2026-11-21T13:40:00Z")
-    done = call("export", str(tmp_path / "kept"), *times, "-o", str(file))
+    done = call("export", str(tmp_path / "kept"), *times, "--file", str(file))
     assert done.exit_code == 0, done.output
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["incident.qmon"]
     reader = open_recording(file)
     back = [moment.what for moment in reader.moments(0.0) if isinstance(moment.what, Snapshot)]
     assert plain(back) == plain(given[168:241])  # the ten minutes, and two before
     assert [mark.kind for mark in reader.marks()] == ["operation"]
-    assert call("replay", str(file), "--at", "2026-11-21T13:35:00Z", "--json").exit_code == 0
-    again = call("export", str(tmp_path / "kept"), *times, "-o", str(file))
+    assert call("replay", str(file), "--at", "2026-11-21T13:35:00Z", "--output", "json").exit_code == 0
+    again = call("export", str(tmp_path / "kept"), *times, "--file", str(file))
     assert again.exit_code == 2 and "is there already" in again.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("replay", "{}/nowhere", "--json"), "nothing is recorded in"),
-        (("replay", "{}", "--json"), "several targets"),
-        (("replay", "{}", "--target", "none", "--json"), "'none' is not recorded"),
-        (("replay", "{}", "--target", "orders", "--at", "noon", "--json"), "'noon' is no time"),
-        (("replay", "{}", "--target", "orders", "--at", "2020-01-01", "--json"), "nothing was recorded up to"),
+        (("replay", "{}/nowhere", "--output", "json"), "nothing is recorded in"),
+        (("replay", "{}", "--output", "json"), "several targets"),
+        (("replay", "{}", "--target", "none", "--output", "json"), "'none' is not recorded"),
+        (("replay", "{}", "--target", "orders", "--at", "noon", "--output", "json"), "'noon' is no time"),
+        (
+            ("replay", "{}", "--target", "orders", "--at", "2020-01-01", "-o", "json"),
+            "nothing was recorded up to",
+        ),
         (("replay", "{}", "--target", "orders"), "is not a terminal"),
-        (("export", "{}", "--target", "orders", "--from", "-1s", "--to", "-5s", "-o", "{}/x"), "must lie before"),
-        (("export", "{}", "--target", "orders", "--from", "2020-01-01", "--to", "2020-01-02", "-o", "{}/x"), "nothing"),
-        (("export", "{}", "--target", "orders", "--from", "-5s", "--to", "+5s", "-o", "{}/no/x"), "cannot be written"),
+        (("export", "{}", "--target", "orders", "--from", "-1s", "--to", "-5s", "--file", "{}/x"), "must lie before"),
+        (
+            ("export", "{}", "--target", "orders", "--from", "2020-01-01", "--to", "2020-01-02", "-f", "{}/x"),
+            "nothing",
+        ),
+        (
+            ("export", "{}", "--target", "orders", "--from", "-5s", "--to", "+5s", "-f", "{}/no/x"),
+            "cannot be written",
+        ),
     ],
 )
 def test_bad_input_is_said_in_a_line(tmp_path: Path, arguments: tuple[str, ...], why: str) -> None:

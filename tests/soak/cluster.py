@@ -30,7 +30,9 @@ def same_on_a_cluster() -> str:
             watched.record(START + number * 300, 80, seed=number, trouble=range(10, 40))
         package = packed(place)
         with cluster(place) as here:
-            done = here.submit(package, "pipeline", "run", "--recordings", str(root), "--lake", str(far), "--json")
+            done = here.submit(
+                package, "pipeline", "run", "--recordings", str(root), "--lake", str(far), "--output", "json"
+            )
             worked = here.worked(package)
         assert done.returncode == 0, done.stderr
         assert worked == [True] * WORKERS

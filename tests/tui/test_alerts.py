@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +17,7 @@ from qmon.monitor.notify.command import CommandDelivery
 from qmon.monitor.notify.notifier import Notifier
 from qmon.monitor.source import Phase
 from qmon.tui.app import QmonApp
+from tests.schemas import valid
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted import Clock, queue, view
 from tests.tui.test_pictures import Compare, Shot
@@ -178,7 +178,7 @@ async def test_a_command_hears_of_turns_only_and_never_holds_up_a_key(tmp_path: 
     notifier = commanding(sys.executable, "-c", KEEP, str(said))
 
     def told() -> list[dict[str, Any]]:
-        return [json.loads(line) for line in said.read_text().splitlines()] if said.exists() else []
+        return [valid(line, "alert") for line in said.read_text().splitlines()] if said.exists() else []
 
     async with dashboard(alerting=alerting(*RULES, notifier=notifier)) as d:
         polls = ((5, 0), (500, 1), (510, 1), (520, 1), (5000, 2), (5100, 2), (500, 3), (5, 4))

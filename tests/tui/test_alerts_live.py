@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from qmon.tui.app import QmonApp
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
 from tests.facts import query
+from tests.schemas import valid
 from tests.tui.driving import Driver
 from tests.tui.scripted import Clock, Scripted
 
@@ -49,7 +49,7 @@ async def test_a_queue_that_grows_is_told_of_and_so_is_its_end(
     said = tmp_path / "said"
 
     def told() -> list[dict[str, Any]]:
-        return [json.loads(line) for line in said.read_text().splitlines()] if said.exists() else []
+        return [valid(line, "alert") for line in said.read_text().splitlines()] if said.exists() else []
 
     target = target_of(database)
     poller = open_poller(target, interval_s=0.5, budget=ROOMY)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Final
@@ -13,6 +12,7 @@ from qmon.config.notify import Receiver
 from qmon.monitor.notify.command import CommandDelivery
 from qmon.monitor.notify.sender import Sender
 from tests.facts import wait_until
+from tests.schemas import valid
 from tests.unit.test_sending import notice
 
 END_S: Final = 240.0
@@ -46,7 +46,7 @@ def test_it_gets_each_notice_in_order_as_a_line_of_json(tmp_path: Path) -> None:
     for number in range(5):
         sender.send(notice(number, words="請求書; $(rm -rf /) `x` \n"))
     end(sender)
-    lines = [json.loads(line) for line in place.read_text().splitlines()]
+    lines = [valid(line, "notice") for line in place.read_text().splitlines()]
     assert [each["queues"] for each in lines] == [["q0"], ["q1"], ["q2"], ["q3"], ["q4"]]
     assert lines[0]["words"] == "請求書; $(rm -rf /) `x` \n"
     assert said == []

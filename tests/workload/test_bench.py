@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import csv
 import signal
 import subprocess
 from collections.abc import Callable
@@ -28,6 +28,7 @@ from qmon.workload.statements import Statements
 from tests.cli.calling import program, run, surroundings
 from tests.facts import query, wait_until
 from tests.queues import ENGINE, target_of
+from tests.schemas import valid
 
 ALL = available(ENGINE)
 SHORT = BenchPlan(ALL, pushers=2, poppers=2, seconds=0.5, warm_up_s=0.25, batches=(1,), parts=(Part.HEALTHY,), rows=300)
@@ -270,25 +271,31 @@ def test_nothing_stays_however_the_program_ends(
     wait_until(lambda: not traces(database), timeout=60)
 
 
-def test_the_command_prints_tables_and_writes_json_and_a_picture(database: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("output", ["table", "json", "csv"])
+def test_the_command_prints_what_it_measured_and_writes_a_picture(database: str, tmp_path: Path, output: str) -> None:
     made = run(
         "bench", database, "--designs", "ring,naive", "--pushers", "2", "--poppers", "2", "--for", "500ms",
-        "--batch", "1", "--parts", "healthy,held", "--json", str(tmp_path / "o.json"), "--plot",
+        "--batch", "1", "--parts", "healthy,held", "--output", output, "--plot",
         str(tmp_path / "o.html"),
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
     assert "creates the schema qmon_bench_" in made.stderr.splitlines()[0]
     assert made.stderr.count("cycles/s, push") == 4
     assert "\x1b" not in made.stdout + made.stderr
-    header = next(line for line in made.stdout.splitlines() if line.startswith("DESIGN"))
-    assert header.split()[:4] == ["DESIGN", "CYCLES/s", "×", "NAIVE"]
-    found = json.loads((tmp_path / "o.json").read_text())
-    assert [(each["design"], each["held"]) for each in found["loads"]] == [
-        ("naive", False), ("ring", False), ("naive", True), ("ring", True),
-    ]  # fmt: skip
-    assert found["settings"]["fsync"] in ("on", "off")
-    assert found["plan"]["pushers"] == 2
-    assert all(each["kept"] for each in found["loads"] if each["held"])
+    runs = [("naive", False), ("ring", False), ("naive", True), ("ring", True)]
+    if output == "table":
+        header = next(line for line in made.stdout.splitlines() if line.startswith("DESIGN"))
+        assert header.split()[:4] == ["DESIGN", "CYCLES/s", "×", "NAIVE"]
+    elif output == "csv":
+        rows = list(csv.DictReader(made.stdout.splitlines()))
+        assert [(row["design"], row["held"] == "true") for row in rows] == runs
+        assert all(bool(row["kept"]) is (row["held"] == "true") and float(row["push_p50_ms"]) > 0 for row in rows)
+    else:
+        found = valid(made.stdout, "bench")
+        assert [(each["design"], each["held"]) for each in found["loads"]] == runs
+        assert found["settings"]["fsync"] in ("on", "off")
+        assert found["plan"]["pushers"] == 2
+        assert all(each["kept"] for each in found["loads"] if each["held"])
     assert "<svg" in (tmp_path / "o.html").read_text()
     assert traces(database) == []
 
@@ -310,7 +317,7 @@ def test_a_target_that_is_not_to_be_loaded_is_refused(database: str, tmp_path: P
         (("--batch", "1,x"), "--batch takes whole numbers"),
         (("--parts", "sick"), "there is no part 'sick'"),
         (("--plot", "bench.png"), "an .svg or an .html file"),
-        (("--json", "/nowhere/at/all.json"), "there is no folder /nowhere/at"),
+        (("--plot", "/nowhere/at/all.svg"), "there is no folder /nowhere/at"),
         (("--pushers", "0"), "Invalid value for '--pushers'"),
     ],
 )

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import Meter, clean, json_object, say
+from qmon.cli.output import Meter, clean, report, say
 from qmon.cli.signals import ended_by
 from qmon.model.text import duration, milliseconds
 from qmon.system import HANGUP
 
 if TYPE_CHECKING:
+    from qmon.cli.output import Format
     from qmon.operate.actions.archive import ArchiveProgress, ArchiveResult
 
 _PIPED_EVERY_S: Final = 10.0
@@ -42,7 +43,7 @@ def archive(
     until_empty: Annotated[
         bool, typer.Option("--until-empty", help="End when nothing is left to archive. Default: go on.")
     ] = False,
-    json: options.Json = False,
+    output: options.Output = "table",
 ) -> None:
     """Move done messages of a queue to its archive, in small batches that pushers and poppers do not feel.
 
@@ -66,13 +67,16 @@ def archive(
             archiver.run(lambda now: meter.show(_line(clean(queue), now), now.elapsed_s), until_empty=until_empty)
         finally:
             meter.end()
-            _print(queue, archiver.outcome(), json=json)
+            _print(queue, archiver.outcome(), output)
 
 
-def _print(queue: str, outcome: ArchiveResult, *, json: bool) -> None:
+def _print(queue: str, outcome: ArchiveResult, output: Format) -> None:
     rate = outcome.moved / outcome.seconds if outcome.seconds else 0.0
-    if json:
-        json_object(
+    if output != "table":
+        from qmon.cli.reports.target import ArchiveReport
+
+        report(
+            output,
             {
                 "schema": 1,
                 "queue": queue,
@@ -83,7 +87,8 @@ def _print(queue: str, outcome: ArchiveResult, *, json: bool) -> None:
                 "seconds": round(outcome.seconds, 3),
                 "archive_rate": round(rate, 3),
                 "ended": outcome.ended,
-            }
+            },
+            ArchiveReport,
         )
         return
     say(

@@ -23,6 +23,7 @@ from qmon.model.text import duration
 from qmon.redact import hide_secrets
 
 if TYPE_CHECKING:
+    from qmon.cli.output import Format
     from qmon.engines.base import Connection, Target
     from qmon.model.alerts.check import CheckResult
 
@@ -87,7 +88,7 @@ def check(
     unknown: Annotated[
         IfUnknown, typer.Option("--unknown", help="The result where the state of a queue is not known.")
     ] = IfUnknown.UNKNOWN,
-    json: options.Json = False,
+    output: options.Output = "table",
 ) -> None:
     """Check once, for Nagios or Icinga: exit 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; one line with performance data.
 
@@ -109,7 +110,7 @@ def check(
         outcome = failed("", "interrupted")
     except Exception as problem:
         outcome = failed("", hide_secrets(log.report(problem)))
-    _print(outcome, json)
+    _print(outcome, output)
     raise typer.Exit(int(outcome.state))
 
 
@@ -181,14 +182,16 @@ def _logged_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     return got[0]
 
 
-def _print(outcome: CheckResult, json: bool) -> None:
-    from qmon.cli.output import json_object, say
+def _print(outcome: CheckResult, output: Format) -> None:
+    from qmon.cli.output import report, say
     from qmon.model.alerts.nagios import check_object, plugin_line
 
-    if json:
-        json_object(check_object(outcome))
-    else:
+    if output == "table":
         say(plugin_line(outcome))
+    else:
+        from qmon.cli.reports.figures import CheckReport
+
+        report(output, check_object(outcome), CheckReport, "problems")
 
 
 def _unknown(reason: str) -> typer.Exit:

@@ -11,7 +11,7 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.guard import FAILED
-from qmon.cli.output import note
+from qmon.cli.output import note, report
 from qmon.cli.past import BaselinesPath
 from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
@@ -39,7 +39,7 @@ class Theme(StrEnum):
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
     app.command("connect", epilog="Example: qmon connect postgresql://me@db1/shop --interval 1s --read-only")(connect)
-    app.command("demo", epilog="Example: qmon demo --headless --for 20 --json")(demo)
+    app.command("demo", epilog="Example: qmon demo --headless --for 20 --output json")(demo)
 
 
 def connect(
@@ -139,21 +139,30 @@ def demo(
     length: Annotated[
         float | None, typer.Option("--for", parser=options.seconds, metavar="TIME", help="End after so long.")
     ] = None,
-    json: options.Json = False,
+    output: options.Output = "table",
 ) -> None:
     """Show live queues of every installable design, with faults coming and going, on a PostgreSQL of its own.
 
     Everything is stopped and removed at the end, also on Ctrl-C or when the terminal closes.
     """
     need_posix("qmon demo")
+    from qmon.cli.commands.status import print_status
     from qmon.demo import runner
 
     if headless and length is None:
         raise BadInput("a demo without a screen needs an end: --for 20s")
-    if json and not headless:
-        raise BadInput("figures as JSON come at the end of a demo without a screen: --headless --for 20s --json")
+    if output != "table" and not headless:
+        raise BadInput(f"figures come at the end of a demo without a screen: --headless --for 20s --output {output}")
     with exit_on_signals():
-        raise typer.Exit(_shown(length) if not headless else runner.headless(length or 0.0, as_json=json))
+        if not headless:
+            raise typer.Exit(_shown(length))
+        view, found = runner.headless(length or 0.0)
+    if output == "json":
+        from qmon.cli.reports.figures import DemoReport
+
+        report(output, found, DemoReport)
+    else:
+        print_status(view, output)
 
 
 def _shown(length: float | None) -> int:
@@ -163,8 +172,9 @@ def _shown(length: float | None) -> int:
     from qmon.monitor.open import open_poller
     from qmon.monitor.state.target import TargetHistory
     from qmon.operate.open import open_context
-    from qmon.tui import ActionRunner, run
+    from qmon.tui import ActionRunner, need_terminal, run
 
+    need_terminal("use --headless --for 20s")
     with runner.scene() as (target, _):
         poller = open_poller(target, interval_s=Settings().interval_s)
         acting = ActionRunner(open_context(target))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import json_object, say, table
+from qmon.cli.output import report, say, table
 
 _HOMES = {"postgres": "public", "sqlserver": "dbo"}
 
@@ -20,7 +20,7 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(group, name="designs", epilog="Example: qmon designs, or: qmon designs show ring --engine postgres")
 
 
-def designs(context: typer.Context, json: options.Json = False) -> None:
+def designs(context: typer.Context, output: options.Output = "table") -> None:
     """List the queue designs that qmon knows, and which of them it can install where; or show the SQL of one."""
     if context.invoked_subcommand is not None:
         return
@@ -31,9 +31,11 @@ def designs(context: typer.Context, json: options.Json = False) -> None:
 
     where = {name: available(engine(name)) for name in ENGINES}
     rows = [(name, traits, [e for e in ENGINES if name in where[e]]) for name, traits in TRAITS.items()]
-    if json:
+    if output != "table":
+        from qmon.cli.reports.target import DesignsReport
+
         known = [{"name": n, "article": t.article, "essence": t.essence, "installs_on": e} for n, t, e in rows]
-        json_object({"schema": 1, "designs": known})
+        report(output, {"schema": 1, "designs": known}, DesignsReport, "designs")
         return
     table(
         ("DESIGN", "ARTICLE", "INSTALLS ON", "ESSENCE"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import json_object, note, on_terminal, say, table
+from qmon.cli.output import note, on_terminal, report, say, table
 from qmon.errors import BadInput
 from qmon.model.operations import Kind, Side
 
@@ -37,7 +37,7 @@ def add_to(app: typer.Typer) -> None:
 
 def libraries(
     name: Annotated[str | None, typer.Argument(help="Say all that is known of this one.")] = None,
-    json: options.Json = False,
+    output: options.Output = "table",
 ) -> None:
     """List the queue libraries that qmon recognises by their tables, and with which versions that was tested."""
     from qmon.libraries import catalogue
@@ -46,9 +46,11 @@ def libraries(
     known = [each for each in catalogue.libraries() if name in (None, each.name)]
     if not known:
         raise BadInput(f"no library is called {name!r}{nearest(name or '', {k.name for k in catalogue.libraries()})}")
-    if json:
+    if output != "table":
+        from qmon.cli.reports.target import LibrariesReport
+
         found = [{"name": k.name, "engine": k.engine, "tested": k.tested, "docs": k.docs} for k in known]
-        json_object({"schema": 1, "libraries": found})
+        report(output, {"schema": 1, "libraries": found}, LibrariesReport, "libraries")
     elif name is not None:
         say("\n".join(line for library in known for line in page(library)).rstrip())
     else:

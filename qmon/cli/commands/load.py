@@ -10,7 +10,7 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.guard import FAILED
-from qmon.cli.output import Meter, clean, json_object, note, say
+from qmon.cli.output import Meter, clean, note, report, say
 from qmon.cli.signals import ended_by
 from qmon.model.text import duration
 
@@ -41,7 +41,7 @@ def load(
         ),
     ] = 100.0,
     length: Annotated[float, typer.Option("--for", parser=options.seconds, metavar="S", help="How long.")] = 10.0,
-    json: options.Json = False,
+    output: options.Output = "table",
 ) -> None:
     """Put load on an installed queue from real processes, and count what they commit.
 
@@ -61,8 +61,10 @@ def load(
             connected, wanted, length, lambda now: meter.show(_line(now), now.elapsed_s), stopped=stop.is_set
         )
     meter.end()
-    if json:
-        json_object(_as_object(queue, result))
+    if output != "table":
+        from qmon.cli.reports.target import LoadReport
+
+        report(output, _as_object(queue, result), LoadReport)
     else:
         flow, totals = result.flow, result.totals
         say(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import clean, json_object, note, on_terminal, say, table
+from qmon.cli.output import clean, note, on_terminal, report, say, table
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
-    app.command("queues", epilog="Example: qmon queues orders-prod --json")(queues)
-    app.command("init", epilog="Example: qmon init postgresql://me@db1/shop --output shop.toml")(init)
+    app.command("queues", epilog="Example: qmon queues orders-prod --output json")(queues)
+    app.command("init", epilog="Example: qmon init postgresql://me@db1/shop --file shop.toml")(init)
 
 
 def queues(
     target: options.Target,
     config: options.ConfigPath = None,
-    json: options.Json = False,
+    output: options.Output = "table",
     explain: Annotated[
         bool, typer.Option("--explain", help="Say why tables with names of a library were recognised or not.")
     ] = False,
@@ -44,12 +44,16 @@ def queues(
 
     with opened(target, config, "queues") as at:
         resolved, findings = _found(at)
-        if json:
-            json_object(_as_object(at, resolved, findings))
-        else:
+        if output == "table":
             _print(at, resolved, findings)
             if explain:
                 _explain(resolved)
+        else:
+            from qmon.cli.reports.target import QueuesReport
+
+            report(output, _as_object(at, resolved, findings), QueuesReport, "queues")
+            if output == "csv":
+                _problems(resolved, note)
 
 
 def _found(at: Opened) -> tuple[Resolved, list[Candidate]]:
@@ -103,16 +107,20 @@ def _print(at: Opened, resolved: Resolved, findings: list[Candidate]) -> None:
         table(("QUEUE", "DESIGN", "TABLE", "KNOWN FROM", "WHY"), rows, wrap=4)
     else:
         note("no table here looks like a queue; name one in qmon.toml, or see: qmon install --help")
-    for problem in resolved.problems:
-        say(f"{clean(problem.queue or 'target')}: {clean(problem.reason)}")
-        if problem.grant:
-            say(f"  {clean(problem.grant)}")
+    _problems(resolved, say)
     if findings and on_terminal():
         note("what is found by shape is a guess: qmon init writes it down for you to confirm")
 
 
 def _known_from(layout: Layout) -> str:
     return "library" if layout.library else layout.source.value
+
+
+def _problems(resolved: Resolved, tell: Callable[[str], None]) -> None:
+    for problem in resolved.problems:
+        tell(f"{clean(problem.queue or 'target')}: {clean(problem.reason)}")
+        if problem.grant:
+            tell(f"  {clean(problem.grant)}")
 
 
 def _source(group: Group) -> tuple[str, str]:
@@ -174,9 +182,9 @@ def _queue(layout: Layout) -> dict[str, Any]:
 def init(
     target: options.Target,
     config: options.ConfigPath = None,
-    output: Annotated[
+    file: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="PATH", help="Where to write; - prints. Default: your qmon.toml."),
+        typer.Option("--file", "-f", metavar="PATH", help="Where to write; - prints. Default: your qmon.toml."),
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Write over a file that is there; it is kept beside as .bak.")
@@ -193,7 +201,7 @@ def init(
         resolved, findings = _found(at)
         answers = asked(at, findings) if sys.stdin.isatty() and sys.stderr.isatty() else {}
         proposal = propose(target, at, resolved, findings, answers)
-        place = output or config or at.config.path
+        place = file or config or at.config.path
     if str(place) == "-":
         print(proposal.text, end="")
         return
@@ -264,7 +272,7 @@ def write(path: Path, text: str, *, force: bool) -> Path | None:
     try:
         if path.exists():
             if not force:
-                raise BadInput(f"{path} is there already: --force writes over it, --output writes somewhere else")
+                raise BadInput(f"{path} is there already: --force writes over it, --file writes somewhere else")
             kept = path.with_name(path.name + ".bak")
             path.replace(kept)
         path.parent.mkdir(parents=True, exist_ok=True)

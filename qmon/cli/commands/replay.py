@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qmon.cli.output import json_object, note, table
+from qmon.cli.output import Format, note, report, table
 from qmon.cli.past import BaselinesPath
 from qmon.errors import BadInput
 from qmon.model.text import size
@@ -29,7 +30,9 @@ def add_to(app: typer.Typer) -> None:
     app.command("replay", epilog="Example: qmon replay /var/lib/qmon --target orders-prod --at 14:03 --speed 10")(
         replay
     )
-    app.command("export", epilog="Example: qmon export /var/lib/qmon --from 14:00 --to 14:20 -o incident.qmon")(export)
+    app.command("export", epilog="Example: qmon export /var/lib/qmon --from 14:00 --to 14:20 --file incident.qmon")(
+        export
+    )
 
 
 def replay(
@@ -39,9 +42,10 @@ def replay(
     speed: Annotated[
         float, typer.Option("--speed", metavar="N", min=0.1, max=1000, help="So many times faster.")
     ] = 1.0,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print the snapshot and the figures of --at, or of the end, as JSON.")
-    ] = False,
+    output: Annotated[
+        Format | None,
+        typer.Option("--output", "-o", help="Print the figures of --at, or of the end, as `qmon status` does."),
+    ] = None,
     compare: Annotated[
         tuple[str, str] | None, typer.Option("--compare", metavar="A B", help="Print what was different at two times.")
     ] = None,
@@ -59,9 +63,9 @@ def replay(
     reader = open_recording(recording, target)
     begin_at = None if at is None else _moment(reader, at)
     if compare is not None:
-        _compare(reader, *compare)
-    elif json:
-        json_object(_object(reader, reader.ends_at if begin_at is None else begin_at))
+        _compare(reader, *compare, output or "table")
+    elif output is not None:
+        _print(reader, reader.ends_at if begin_at is None else begin_at, output)
     else:
         from qmon.tui import run
 
@@ -74,7 +78,7 @@ def export(
     recording: Recording,
     since: Annotated[str, typer.Option("--from", metavar="TIME", help=_WHEN, show_default=False)],
     until: Annotated[str, typer.Option("--to", metavar="TIME", help="The same.", show_default=False)],
-    to: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to make.", show_default=False)],
+    file: Annotated[Path, typer.Option("--file", "-f", metavar="FILE", help="The file to make.", show_default=False)],
     target: TargetName = None,
 ) -> None:
     """Make one file of a stretch of a recording, for a colleague to replay. Two minutes before it go with it."""
@@ -83,10 +87,10 @@ def export(
     from qmon.recording.times import local_time
 
     reader = open_recording(recording, target)
-    done = exporting.export(reader, _moment(reader, since), _moment(reader, until), to)
+    done = exporting.export(reader, _moment(reader, since), _moment(reader, until), file)
     zone = reader.session.zone
     first, last = local_time(done.first_at, zone), local_time(done.last_at, zone)
-    note(f"qmon: {done.snapshots:,} snapshots, {first} to {last}, {size(done.bytes)} in {to}")
+    note(f"qmon: {done.snapshots:,} snapshots, {first} to {last}, {size(done.bytes)} in {file}")
 
 
 def _moment(reader: RecordingReader, text: str) -> float:
@@ -110,20 +114,37 @@ def _at(reader: RecordingReader, at: float) -> tuple[float, object, View]:
     return found
 
 
-def _object(reader: RecordingReader, at: float) -> dict[str, object]:
+def _print(reader: RecordingReader, at: float, output: Format) -> None:
+    from qmon.cli.commands.status import print_status
     from qmon.model.report import status_object
     from qmon.recording.format.codec import encode
 
     when, snapshot, view = _at(reader, at)
-    return {"schema": 1, "at": when, "snapshot": loads(encode(snapshot)), "status": status_object(view)}
+    if output == "json":
+        from qmon.cli.reports.figures import ReplayReport
+
+        found = {"schema": 1, "at": when, "snapshot": loads(encode(snapshot)), "status": status_object(view)}
+        report(output, found, ReplayReport)
+    else:
+        print_status(view, output)
 
 
-def _compare(reader: RecordingReader, first: str, second: str) -> None:
+def _compare(reader: RecordingReader, first: str, second: str, output: Format) -> None:
     from qmon.recording.read.compare import compare
     from qmon.recording.times import local_time
 
     (before_at, _, before), (after_at, _, after) = (_at(reader, _moment(reader, text)) for text in (first, second))
     found = compare(before, after)
+    if output != "table":
+        from qmon.cli.reports.figures import CompareReport
+
+        differences: list[dict[str, object]] = []
+        for queue, then, now in found.verdicts:
+            differences.append({"queue": queue, "figure": "verdict", "before": then, "after": now})
+            differences += [asdict(each) for each in found.pairs if each.queue == queue]
+        told = {"schema": 1, "before_at": before_at, "after_at": after_at, "differences": differences}
+        report(output, told, CompareReport, "differences")
+        return
     rows: list[tuple[object, ...]] = []
     for queue, then, now in found.verdicts:
         rows.append((queue, "verdict", then, now, ""))

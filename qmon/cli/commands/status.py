@@ -1,4 +1,4 @@
-"""``qmon status``: the figures of a target, once, as a table or as JSON."""
+"""``qmon status``: the figures of a target, once, as a table, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import clean, json_object, note, say, table
+from qmon.cli.output import Format, clean, note, report, say, table
 from qmon.model.broker import TRANSMISSION, state
 from qmon.model.figure import Figure
 from qmon.model.group_view import group_views
@@ -34,20 +34,19 @@ _NONE: Final = Figure()
 
 def add_to(app: typer.Typer) -> None:
     """Add this command."""
-    app.command("status", epilog="Example: qmon status orders-prod --json --over 10s")(status)
+    app.command("status", epilog="Example: qmon status orders-prod --output json --over 10s")(status)
 
 
 def status(
     target: options.Target,
     config: options.ConfigPath = None,
-    json: options.Json = False,
+    output: options.Output = "table",
     over: Annotated[
         float, typer.Option("--over", parser=options.seconds, metavar="TIME", help="Measure rates over so long.")
     ] = _OVER_S,
 ) -> None:
-    """Print the figures of every queue once. Unknown is null in JSON and – in text, never 0."""
+    """Print the figures of every queue once. Unknown is null in JSON, empty in CSV and – in text, never 0."""
     from qmon.cli.session import watched
-    from qmon.model.report import status_object
     from qmon.monitor.one_shot import view_over
 
     found, connection = watched(target, config)
@@ -58,23 +57,33 @@ def status(
         report=lambda what: note(f"qmon: {clean(what)}"),
         first=connection,
     )
-    if json:
-        json_object(status_object(view))
-    else:
-        _print(view)
+    print_status(view, output)
 
 
-def _print(view: View) -> None:
+def print_status(view: View, output: Format) -> None:
+    """Print the figures of a view."""
+    if output != "table":
+        from qmon.cli.reports.figures import StatusReport
+        from qmon.model.report import status_object
+
+        report(output, status_object(view), StatusReport, "queues")
+        if output == "csv":
+            _failures(view, note)
+        return
     headers, rows = status_rows(view)
     if rows:
         table(headers, rows, wrap=len(headers) - 1)
     else:
         note("no queue is known here: qmon queues lists what looks like one")
+    _failures(view, say)
+
+
+def _failures(view: View, tell: Callable[[str], None]) -> None:
     for failure in (*view.failures, *(f for q in view.queues for f in q.failures)):
         probe = "" if failure.queue or failure.probe in failure.reason else f"{failure.probe}: "
-        say(f"{clean(failure.queue or 'target')}: {clean(probe + failure.reason)}")
+        tell(f"{clean(failure.queue or 'target')}: {clean(probe + failure.reason)}")
         if failure.grant:
-            say(f"  {clean(failure.grant)}")
+            tell(f"  {clean(failure.grant)}")
 
 
 def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

@@ -111,7 +111,7 @@ def _quoted(label: str) -> str:
 
 
 def check_object(outcome: CheckResult) -> dict[str, Any]:
-    """The object that ``qmon check --json`` prints; its queues are those of the status report."""
+    """The object that ``qmon check --output json`` prints; its queues are those of the status report."""
     return {
         "schema": SCHEMA,
         "target": outcome.target,

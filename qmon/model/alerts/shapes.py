@@ -8,7 +8,7 @@ Adaptive Cards (a ``TextRun`` knows no Markdown) and of Teams' webhooks, PagerDu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, TypedDict
 
 from qmon.model.alerts.notices import Notice
 from qmon.model.figure import Severity
@@ -48,7 +48,24 @@ def cut(text: str, most: int) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
-def json_of(notice: Notice) -> dict[str, Any]:
+class NoticeReport(TypedDict):
+    """A notice. ``key``: of its alert; ``queues``: none for the target itself; times: ISO 8601 in UTC."""
+
+    schema: Literal[1]
+    event: str
+    key: str
+    target: str
+    name: str
+    cause: str | None
+    queues: list[str]
+    severity: str
+    words: str
+    value: float | None
+    since: str
+    at: str
+
+
+def json_of(notice: Notice) -> NoticeReport:
     """Plain JSON, as commands get it, too; see the manual."""
     return {
         "schema": SCHEMA,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from qmon.cli import options
 from qmon.cli.commands.act import act
-from qmon.cli.output import json_object, note, table
+from qmon.cli.output import note, report, table
 
 if TYPE_CHECKING:
     from qmon.model.operations import Operation
@@ -20,7 +19,7 @@ _DAY_S: Final = 86_400.0
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
-    app.command("operations", epilog="Example: qmon operations orders-prod --json")(operations)
+    app.command("operations", epilog="Example: qmon operations orders-prod --output csv")(operations)
     trash = typer.Typer(help="List what purges have put into the trash, or empty it.", no_args_is_help=True)
     trash.command("list", epilog="Example: qmon trash list orders-prod")(show)
     trash.command("empty", epilog="Example: qmon trash empty orders-prod mails --older-than 30d")(options.spread(empty))
@@ -31,7 +30,7 @@ def operations(
     target: options.Target,
     config: options.ConfigPath = None,
     limit: Annotated[int, typer.Option("--max", metavar="N", min=1, max=10_000, help="So many at most.")] = 100,
-    json: options.Json = False,
+    output: options.Output = "table",
 ) -> None:
     """List what was done to the queues here, the newest first, with who did it, why, and whether it can be undone."""
     from qmon.cli.commands.act.run import attended
@@ -39,8 +38,10 @@ def operations(
 
     with acting(target, config, "operations") as at:
         found = attended(lambda: at.operator.operations(limit), at.connections.cancel)
-    if json:
-        json_object({"schema": 1, "operations": [dataclasses.asdict(each) for each in found]})
+    if output != "table":
+        from qmon.cli.reports.target import OperationsReport
+
+        report(output, {"schema": 1, "operations": found}, OperationsReport, "operations")
     elif found:
         table(
             (*_HEADINGS, "DONE", "SKIPPED", "CHANGED", "REFUSED", "UNDO", "BY", "REASON"),
@@ -64,7 +65,7 @@ def _row(each: Operation) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def show(target: options.Target, config: options.ConfigPath = None, json: options.Json = False) -> None:
+def show(target: options.Target, config: options.ConfigPath = None, output: options.Output = "table") -> None:
     """List the purges whose rows are still in the trash, the newest first, and until when they are kept."""
     from qmon.cli.commands.act.run import attended, moment
     from qmon.cli.session import acting
@@ -75,9 +76,11 @@ def show(target: options.Target, config: options.ConfigPath = None, json: option
         keep_s = at.at.config.settings.trash_days * _DAY_S
     found = [o for o in all_done if o.kind is Kind.PURGE and o.undo_state in ("possible", "partly undone")]
     until = {o.id: (o.ended_at or o.started_at) + keep_s for o in found}
-    if json:
-        listed = [{**dataclasses.asdict(each), "kept_until": until[each.id]} for each in found]
-        json_object({"schema": 1, "trash": listed})
+    if output != "table":
+        from qmon.cli.reports.target import TrashReport
+
+        listed = [{"operation": each, "kept_until": until[each.id]} for each in found]
+        report(output, {"schema": 1, "trash": listed}, TrashReport, "trash")
     elif found:
         table(
             ("OPERATION", "QUEUE", "PURGED", "WHEN", "KEPT UNTIL", "UNDO", "BY", "REASON"),

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import typer
 
 from qmon.cli.options import Given
-from qmon.cli.output import Meter, clean, json_object, note, say
+from qmon.cli.output import Meter, clean, note, say
+from qmon.cli.output import report as write
 from qmon.errors import BadInput
 from qmon.model.text import duration
 
@@ -121,8 +121,8 @@ def attended(call: Callable[[], T], interrupted: Callable[[], None]) -> T:
 
 
 def _show(plan: Plan, given: Given) -> None:
-    """The plan: on standard output, or beside the JSON for whoever is asked."""
-    if not given.json:
+    """The plan: on standard output, or beside JSON and CSV for whoever is asked."""
+    if given.output == "table":
         for line in plan_text(plan):
             say(line)
     elif not given.yes and not given.dry_run:
@@ -131,8 +131,10 @@ def _show(plan: Plan, given: Given) -> None:
 
 
 def _print_result(plan: Plan, result: OperationResult | None, took_s: float, given: Given) -> None:
-    if given.json:
-        json_object(as_object(plan, result))
+    if given.output != "table":
+        from qmon.cli.reports.target import ActionReport
+
+        write(given.output, {"schema": 1, "plan": plan, "result": result}, ActionReport)
     elif result is not None:
         for line in result_text(result, took_s):
             say(line)
@@ -286,12 +288,3 @@ def result_text(result: OperationResult, took_s: float) -> Iterator[str]:
     yield clean(f"{result.queue}: {result.kind} {result.state} in {duration(took_s)}: {counts}{audited}")
     for each in result.notes:
         yield clean(f"  {each}")
-
-
-def as_object(plan: Plan, result: OperationResult | None) -> dict[str, Any]:
-    """A plan and how it ended; ``result`` is null where nothing was begun."""
-    return {
-        "schema": 1,
-        "plan": dataclasses.asdict(plan),
-        "result": None if result is None else dataclasses.asdict(result),
-    }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import clean, note
+from qmon.cli.output import clean, note, report
 from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
 from qmon.model.text import duration
@@ -56,9 +56,7 @@ def bench(
             help="healthy; held: the same with a transaction held open; dequeue: buffers per batch. Default: all.",
         ),
     ] = "",
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; - prints it.")
-    ] = None,
+    output: options.Output = "table",
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, as .svg or .html.", dir_okay=False)
     ] = None,
@@ -69,8 +67,6 @@ def bench(
     Per design: cycles of push and pop per second, latencies, buffers and log per cycle, waits, dead rows. Then the same
     with a transaction held open for the whole run, and what a batch dequeue reads.
     """
-    from json import dumps
-
     from qmon.cli.commands.bench.plot import draw, kind_of
     from qmon.cli.commands.bench.text import as_object, tell, write
     from qmon.cli.session import opened
@@ -79,7 +75,7 @@ def bench(
     from qmon.workload.bench.run import leftovers, run_bench
     from qmon.workload.bench.site import check, new_schema
 
-    for wanted in filter(None, (json, plot)):
+    for wanted in filter(None, (plot,)):
         if str(wanted) != "-" and not wanted.resolve().parent.is_dir():
             raise BadInput(f"there is no folder {wanted.parent} to write {wanted.name} into")
     if plot is not None:
@@ -98,13 +94,17 @@ def bench(
         _allowed(at.target, yes=yes)
         known = at.target
     with exit_on_signals(), _meter() as (progress, finished):
-        report = run_bench(known, plan, schema, install_trial, progress, finished)
-    if json is None or str(json) != "-":
-        tell(report)
-    if json is not None:
-        write(dumps(as_object(report), ensure_ascii=False), json)
+        found = run_bench(known, plan, schema, install_trial, progress, finished)
+    if output == "table":
+        tell(found)
+    else:
+        from qmon.cli.reports.bench import BenchReport
+
+        report(output, as_object(found), BenchReport, "loads")
+        if output == "csv" and found.dequeues:
+            note("qmon: what batch dequeues read is not in the CSV: --output json has it")
     if plot is not None:
-        write(draw(report, kind_of(plot)), plot)
+        write(draw(found, kind_of(plot)), plot)
 
 
 def _words(text: str) -> tuple[str, ...]:

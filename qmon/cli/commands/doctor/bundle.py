@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from qmon import __version__, log
-from qmon.cli.output import json_object, say
+from qmon.cli.output import Format, report, say
 from qmon.errors import BadInput, QmonError, Unreachable
 from qmon.model.text import duration
 from qmon.redact import COVER, hide_secrets, without_values
@@ -47,7 +47,7 @@ _ABOUT: Final = {
 }
 
 
-def write_bundle(file: Path, text: str | None, path: Path | None, *, as_json: bool) -> None:
+def write_bundle(file: Path, text: str | None, path: Path | None, output: Format) -> None:
     """Write the archive and say what is in it. Exit code 1 where the target ``text`` did not tell all.
 
     Raises ``BadInput`` for a file of another kind, one that is there already or cannot be made.
@@ -56,8 +56,10 @@ def write_bundle(file: Path, text: str | None, path: Path | None, *, as_json: bo
         problem = _fill(add, text, path)
         names = add.names
     size = file.stat().st_size
-    if as_json:
-        json_object({"schema": 1, "bundle": str(file), "files": names, "problem": problem or None})
+    if output != "table":
+        from qmon.cli.reports.target import BundleReport
+
+        report(output, {"schema": 1, "bundle": str(file), "files": names, "problem": problem or None}, BundleReport)
     else:
         say(f"{file}, {size / 1000:,.0f} kB:")
         for name in names:

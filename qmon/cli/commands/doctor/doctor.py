@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import clean, json_object, say, table
+from qmon.cli.output import clean, report, say, table
 from qmon.errors import BadInput
 from qmon.model.text import UNKNOWN, milliseconds
 
@@ -27,7 +27,7 @@ def doctor(
         typer.Argument(metavar="TARGET", help="As for the other commands; with --bundle it may be missing."),
     ] = None,
     config: options.ConfigPath = None,
-    json: options.Json = False,
+    output: options.Output = "table",
     bundle: Annotated[
         Path | None,
         typer.Option("--bundle", metavar="FILE", help="Make an archive for a bug report: .zip or .tar.gz."),
@@ -40,16 +40,18 @@ def doctor(
     if bundle is not None:
         from qmon.cli.commands.doctor.bundle import write_bundle
 
-        write_bundle(bundle, target, config, as_json=json)
+        write_bundle(bundle, target, config, output)
         return
     if target is None:
         raise BadInput("TARGET is missing; only --bundle goes without one")
     with opened(target, config, "doctor") as at:
         seen = examined(at)
-        if json:
-            json_object(seen.as_object())
-        else:
+        if output == "table":
             _say(seen)
+        else:
+            from qmon.cli.reports.target import DoctorReport
+
+            report(output, seen.as_object(), DoctorReport, "checks")
     if any(c.problem and not c.expected for c in seen.checks):
         raise typer.Exit(1)
 

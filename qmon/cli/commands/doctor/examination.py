@@ -28,7 +28,7 @@ class Examined:
     pollers: int | None
 
     def as_object(self) -> dict[str, object]:
-        """The same for ``--json``."""
+        """The same as a ``DoctorReport``."""
         checks = [
             {
                 "queue": c.queue or None,

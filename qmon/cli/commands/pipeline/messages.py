@@ -9,7 +9,7 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.commands.pipeline.options import Conf, LakePath, Master, lake_of, needed
-from qmon.cli.output import clean, json_object, say
+from qmon.cli.output import clean, report, say
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def messages(
     ] = False,
     master: Master = None,
     conf: Conf = None,
-    json: options.Json = False,
+    output: options.Output = "table",
 ) -> None:
     """Take in what the archives of queues have that the lake has not, each message once, however late it committed.
 
@@ -59,11 +59,14 @@ def messages(
         for archive in archives:
             done = store.take(known, archive, payloads=payloads, redact=redact, connections=connections, anew=anew)
             taken.append(done)
-            if not json:
+            if output == "table":
                 _print(done)
         store.compact()
-    if json:
-        json_object({"schema": 1, "target": known.name, "queues": [_object(done) for done in taken]})
+    if output != "table":
+        from qmon.cli.reports.pipeline import MessagesReport
+
+        found = {"schema": 1, "target": known.name, "queues": [_object(done) for done in taken]}
+        report(output, found, MessagesReport, "queues")
 
 
 def _hand_on(target: Target) -> None:

@@ -6,14 +6,15 @@ import signal
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, get_type_hints
 
 import typer
 
 from qmon.cli import options
 from qmon.cli.commands.pipeline.messages import messages
 from qmon.cli.commands.pipeline.options import Conf, LakePath, Master, lake_of
-from qmon.cli.output import clean, json_object, note, say
+from qmon.cli.output import Format, clean, note, say
+from qmon.cli.output import report as write
 from qmon.cli.signals import ended_by
 from qmon.errors import BadInput
 
@@ -44,9 +45,9 @@ def add_to(app: typer.Typer) -> None:
         baselines
     )
     group.command("messages", epilog="Example: qmon pipeline messages shop mails --lake /var/lake")(messages)
-    group.command("report", epilog="Example: qmon pipeline report --lake /var/lake --from 2026-11-01 -o report.html")(
-        report
-    )
+    group.command(
+        "report", epilog="Example: qmon pipeline report --lake /var/lake --from 2026-11-01 --file report.html"
+    )(report)
     group.command("run", epilog="Example: qmon pipeline run --recordings /var/qmon --lake /var/lake --once")(run)
     app.add_typer(group, name="pipeline")
 
@@ -65,7 +66,7 @@ def run(
     ] = _EVERY_S,
     master: Master = None,
     conf: Conf = None,
-    json: options.Json = False,
+    output: options.Output = "table",
 ) -> None:
     """Take sealed segments into the lake, each once, and bring every table of the days they touch up to date.
 
@@ -80,7 +81,7 @@ def run(
         if stop.is_set():
             note("stopped; what was under way is done by the next start")
             return
-        _print(target.manifest(), json=json)
+        _print(target.manifest(), output)
 
 
 def report(
@@ -96,31 +97,35 @@ def report(
         ),
     ] = None,
     queue: Annotated[str | None, typer.Option("--queue", metavar="NAME", help="Only queues of this name.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write one HTML file.", dir_okay=False)
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", "-f", metavar="FILE", help="Write one HTML file, and print nothing.", dir_okay=False),
     ] = None,
-    terminal: Annotated[bool, typer.Option("--terminal", help="Print it here.")] = False,
+    output: options.Output = "table",
     master: Master = None,
     conf: Conf = None,
 ) -> None:
     """Throughput, depth, ages, waits, incidents with their causes, worst hours, capacity, and the week before."""
-    if terminal == (output is not None):
-        raise BadInput("a report needs one of -o FILE and --terminal")
-    if output is not None and not output.absolute().parent.is_dir():
-        raise BadInput(f"there is no folder {output.absolute().parent}")
+    if file is not None and not file.absolute().parent.is_dir():
+        raise BadInput(f"there is no folder {file.absolute().parent}")
     with lake_of(lake, master, conf) as source:
         from qmon.pipeline.report.facts import gather, period_of
         from qmon.pipeline.report.html import page
 
         manifest = source.manifest()
         found = gather(source, manifest, period_of(manifest, since, until), queue)
-        if output is not None:
-            output.write_text(page(found), encoding="utf-8")
-            say(f"{output}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
+        if file is not None:
+            file.write_text(page(found), encoding="utf-8")
+            say(f"{file}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
             return
-    from qmon.cli.commands.pipeline.text import show
+    from qmon.cli.commands.pipeline.text import as_object, show
 
-    show(found)
+    if output == "table":
+        show(found)
+    else:
+        from qmon.cli.reports.pipeline import PeriodReport
+
+        write(output, as_object(found), PeriodReport, "queues")
 
 
 def baselines(
@@ -180,9 +185,12 @@ def _progress(manifest: Manifest) -> None:
     note(f"batch {manifest.number}: {_counts(manifest)} so far")
 
 
-def _print(manifest: Manifest, *, json: bool) -> None:
-    if json:
-        json_object({"schema": 1, "batches": manifest.number, **{"lines": 0, "bad": 0, **manifest.counts}})
+def _print(manifest: Manifest, output: Format) -> None:
+    if output != "table":
+        from qmon.cli.reports.pipeline import IngestReport
+
+        counts = {name: manifest.counts.get(name, 0) for name in get_type_hints(IngestReport)}
+        write(output, {**counts, "schema": 1, "batches": manifest.number}, IngestReport)
         return
     days = sum(len(each) for each in manifest.days.values())
     say(f"the lake holds {days:,} days of {len(manifest.days):,} targets: {_counts(manifest)}")

@@ -58,6 +58,60 @@ def _plots(q: QueueFacts) -> None:
     say(outlook(q))
 
 
+def as_object(facts: ReportFacts) -> dict[str, object]:
+    """The report as a ``PeriodReport``."""
+    from qmon.model.report import iso
+
+    return {
+        "schema": 1,
+        "from_at": iso(facts.period.start),
+        "until_at": iso(facts.period.end),
+        "queues": [_queue(each) for each in facts.queues],
+        "queues_left_out": facts.left_out,
+        "incidents": [
+            {
+                "target": row["target"],
+                "queue": row["queue"],
+                "start_at": iso(row["start_at"]),
+                "end_at": iso(row["end_at"]),
+                "cause": row["cause"],
+                "codes": list(row["codes"]),
+                "proof": row["proof"],
+                "ready_max": row["peak_ready"],
+                "operations": [{name: each[name] for name in ("kind", "state", "by")} for each in row["operations"]],
+            }
+            for row in facts.incidents
+        ],
+        "incidents_left_out": facts.more_incidents,
+        "waits": [{"target": target, "wait": event, "sessions": count} for target, event, count in facts.waits],
+        "messages": [
+            {"target": row["target"], "queue": row["queue"], "messages": row["messages"]}
+            | {f"{what}_{p}_seconds": row[f"{what}_{p}"] for what in ("wait", "work") for p in ("p50", "p95", "p99")}
+            | {"again": row["again"]}
+            for row in facts.messages
+        ],
+    }
+
+
+def _queue(q: QueueFacts) -> dict[str, object]:
+    from qmon.pipeline.report.facts import mean, rate
+
+    return {
+        "target": q.target,
+        "queue": q.queue,
+        "push_rate": rate(q.whole, "pushed"),
+        "push_rate_week_before": None if q.before is None else rate(q.before, "pushed"),
+        "pop_rate": rate(q.whole, "popped"),
+        "pop_rate_best_hour": q.capacity.sustained,
+        "push_rate_growth_per_day": q.capacity.growth,
+        "outgrown_days": q.capacity.outgrown_days,
+        "ready_mean": mean(q.whole, "ready"),
+        "ready_p95": q.whole["ready_p95"],
+        "ready_max": q.whole["ready_max"],
+        **{f"oldest_{p}_seconds": q.whole[f"oldest_{p}"] for p in ("p50", "p95", "p99")},
+    }
+
+
 def blocks(values: list[float | None]) -> str:
     """A line of blocks, at most sixty: each the highest of its share; a blank where nothing is known."""
     each = max(1, -(-len(values) // _WIDTH))

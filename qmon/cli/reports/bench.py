@@ -1,0 +1,74 @@
+"""What ``bench`` prints."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from qmon.workload.bench.cases import BenchPlan
+from qmon.workload.bench.results import Latency, Reads, Wait
+
+
+class BenchLoad(TypedDict):
+    """One run under load, as ``CaseResult`` says; ``times_naive``: cycles by those of the naive design."""
+
+    design: str
+    batch: int
+    held: bool
+    seconds: float
+    cycles_per_s: float
+    times_naive: float | None
+    kept: float | None
+    pushed_per_s: float
+    push: Latency | None
+    pop: Latency | None
+    complete: Latency | None
+    buffers_per_cycle: float | None
+    wal_per_cycle: float | None
+    waits: list[Wait]
+    samples: int
+    dead_rows: int
+    hot_share: float | None
+    vacuums: int
+    bytes: int
+    deadlocks: int
+    missed: int
+    errors: int
+    last_error: str
+    timeline: list[float]
+    slice_s: float
+
+
+class ArticleReads(TypedDict):
+    """What the article has read for such a batch."""
+
+    batch: int
+    logical_reads: int
+    lob_logical_reads: int
+
+
+class BenchDequeue(TypedDict):
+    """What a batch dequeue reads, as ``Dequeue`` says."""
+
+    design: str
+    batch: int
+    rows: int
+    first: Reads
+    whole: Reads
+    batches: int
+    mean_ms: float
+    first_total: float
+    whole_total: float
+    article: ArticleReads
+
+
+class BenchReport(TypedDict):
+    """``qmon bench``."""
+
+    schema: Literal[1]
+    target: str
+    server_version: str
+    settings: dict[str, str]
+    empty_loops_per_s: float
+    plan: BenchPlan
+    loads: list[BenchLoad]
+    dequeues: list[BenchDequeue]

@@ -1,0 +1,241 @@
+"""What ``status``, ``demo``, ``replay`` and ``check`` print."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+from qmon.model.rates.counters import CounterRates
+
+
+class VerdictReport(TypedDict):
+    """A verdict and the reading that proves it."""
+
+    code: str
+    proof: str
+
+
+class LastingVerdict(VerdictReport):
+    """A verdict that holds; ``since``: ISO 8601."""
+
+    severity: str
+    since: str | None
+    key: str
+
+
+class QueueReport(TypedDict):
+    """One queue, as ``qmon.model.report.queue_object`` says."""
+
+    name: str
+    design: str
+    ready: int | None
+    in_progress: int | None
+    stuck: int | None
+    scheduled: int | None
+    dead: int | None
+    oldest_seconds: float | None
+    push_rate: float | None
+    pop_rate: float | None
+    complete_rate: float | None
+    gap: int | None
+    fill: float | None
+    pushers: int | None
+    done: int | None
+    bytes: int | None
+    growth: float | None
+    poppers: int | None
+    poppers_waiting: int | None
+    rows_per_pop: float | None
+    pages_per_pop: float | None
+    dead_rows: float | None
+    hot_share: float | None
+    reads_per_pop: NotRequired[float | None]
+    others: NotRequired[dict[str, float | None]]
+    window_seconds: float | None
+    verdict: VerdictReport
+    verdicts: list[LastingVerdict]
+    approximate: dict[str, Literal["~", "≥"]]
+    unknown: dict[str, str]
+    age_seconds: dict[str, float]
+    old: dict[str, float | None]
+
+
+class TableReport(TypedDict):
+    """A table with several queues: sums of their figures, of ``oldest_seconds`` the greatest."""
+
+    name: str
+    table: str
+    queues: list[str]
+    ready: int | None
+    in_progress: int | None
+    stuck: int | None
+    scheduled: int | None
+    dead: int | None
+    oldest_seconds: float | None
+    push_rate: float | None
+    pop_rate: float | None
+    complete_rate: float | None
+    done: int | None
+    approximate: dict[str, Literal["~", "≥"]]
+    unknown: dict[str, str]
+
+
+class FailureReport(TypedDict):
+    """A probe that failed."""
+
+    probe: str
+    reason: str
+    queue: NotRequired[str]
+    grant: NotRequired[str]
+
+
+class ProbeReport(TypedDict):
+    """What the poll cost."""
+
+    client_ms: float
+    server_ms: float | None
+    buffers: int | None
+    cpu_ms: int | None
+
+
+class WaitReport(TypedDict):
+    """One wait: sessions in it on average, and its share from 0 to 1."""
+
+    wait: str
+    sessions: float
+    share: float
+
+
+class WaitsReport(TypedDict):
+    """The longest waits of the server."""
+
+    source: str
+    seconds: float
+    samples: int | None
+    rates: list[WaitReport]
+
+
+class HorizonReport(TypedDict):
+    """Who keeps dead rows from being cleaned up."""
+
+    kind: str
+    session: int | None
+    name: str | None
+    held_seconds: float | None
+    transactions: int | None
+    application: str
+
+
+class StandbyReport(TypedDict):
+    """How far a standby is behind."""
+
+    behind_seconds: float | None
+    replay_paused: bool | None
+
+
+class NotDelivered(TypedDict):
+    """What Service Broker has not delivered yet."""
+
+    messages: float | None
+    verdict: VerdictReport | None
+
+
+class BrokerQueueReport(TypedDict):
+    """One queue of Service Broker."""
+
+    name: str
+    depth: float | None
+    state: str
+    tasks: int | None
+    verdict: VerdictReport | None
+
+
+class BrokerReport(TypedDict):
+    """Service Broker."""
+
+    read_seconds_ago: float
+    not_delivered: NotDelivered
+    queues: list[BrokerQueueReport]
+
+
+class StatusReport(TypedDict):
+    """``qmon status``; the same as ``qmon.api``'s ``status``."""
+
+    schema: Literal[1]
+    target: str
+    engine: str
+    server_version: str
+    sampled_at: str
+    probe: ProbeReport
+    waits: WaitsReport | None
+    horizon: HorizonReport | None
+    standby: NotRequired[StandbyReport]
+    version_store_bytes: NotRequired[int | None]
+    counters: NotRequired[CounterRates]
+    service_broker: NotRequired[BrokerReport]
+    queues: list[QueueReport]
+    tables: list[TableReport]
+    failures: list[FailureReport]
+
+
+class WorkloadReport(TypedDict):
+    """What the load of the demo has counted itself, per second and messages."""
+
+    push_rate: float | None
+    pop_rate: float | None
+    depth: int
+
+
+class DemoReport(StatusReport):
+    """``qmon demo --headless``. ``workload``: by queue."""
+
+    workload: dict[str, WorkloadReport]
+
+
+class ReplayReport(TypedDict):
+    """``qmon replay``: a moment of a recording, in seconds since the epoch, and the snapshot as it was recorded."""
+
+    schema: Literal[1]
+    at: float
+    snapshot: dict[str, Any]
+    status: StatusReport
+
+
+class Difference(TypedDict):
+    """One figure of a queue at two moments; the verdict is one of them."""
+
+    queue: str
+    figure: str
+    before: float | str | None
+    after: float | str | None
+
+
+class CompareReport(TypedDict):
+    """``qmon replay --compare``: what was different, at moments in seconds since the epoch."""
+
+    schema: Literal[1]
+    before_at: float
+    after_at: float
+    differences: list[Difference]
+
+
+class ProblemReport(TypedDict):
+    """What a check found. ``queue``: ``None`` for the target; ``value``: in the unit of the rule's figure."""
+
+    queue: str | None
+    state: str
+    rule: str | None
+    value: float | None
+    words: str
+
+
+class CheckReport(TypedDict):
+    """``qmon check``."""
+
+    schema: Literal[1]
+    target: str
+    state: Literal["ok", "warning", "critical", "unknown"]
+    exit_code: int
+    summary: str
+    problems: list[ProblemReport]
+    sampled_at: str | None
+    queues: list[QueueReport]

@@ -1,0 +1,184 @@
+"""What is printed of a target, its queues, what was done to them, and what qmon knows."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+from qmon.model.operations import Operation, OperationResult, Plan
+from qmon.workload.counts import Totals
+
+
+class KnownQueue(TypedDict):
+    """A queue, and why it is one. ``confidence``: 0 to 1, of what was found by its shape."""
+
+    name: str
+    design: str
+    table: str
+    layout: dict[str, Any]
+    source: str
+    confidence: float | None
+    why: list[str]
+    missing: str | None
+    unknown: dict[str, str] | None
+    slow: dict[str, str] | None
+
+
+class KnownLibrary(TypedDict):
+    """A library's table, and the queues in it."""
+
+    name: str
+    library: str
+    table: str
+    queues: list[str]
+
+
+class QueueProblem(TypedDict):
+    """Why something was left out."""
+
+    queue: str | None
+    reason: str
+    grant: str | None
+
+
+class QueuesReport(TypedDict):
+    """``qmon queues``."""
+
+    schema: Literal[1]
+    target: str
+    engine: str
+    server_version: str
+    queues: list[KnownQueue]
+    libraries: list[KnownLibrary]
+    explained: list[str]
+    problems: list[QueueProblem]
+
+
+class ProbeCheck(TypedDict):
+    """One probe; ``problem``: ``None`` where it works."""
+
+    queue: str | None
+    probe: str
+    ms: float | None
+    problem: str | None
+    grant: str | None
+    index: str | None
+
+
+class RightReport(TypedDict):
+    """One right of our role."""
+
+    right: str
+    held: bool
+    gives: str
+    grant: str
+
+
+class DoctorReport(TypedDict):
+    """``qmon doctor``."""
+
+    schema: Literal[1]
+    target: str
+    engine: str
+    server_version: str
+    pooled: bool
+    connections: int | None
+    pollers: int | None
+    checks: list[ProbeCheck]
+    rights: list[RightReport]
+
+
+class BundleReport(TypedDict):
+    """``qmon doctor --bundle``."""
+
+    schema: Literal[1]
+    bundle: str
+    files: list[str]
+    problem: str | None
+
+
+class OperationsReport(TypedDict):
+    """``qmon operations``. Times in seconds since the epoch."""
+
+    schema: Literal[1]
+    operations: list[Operation]
+
+
+class TrashRow(TypedDict):
+    """A purge, and until when its rows are kept, in seconds since the epoch."""
+
+    operation: Operation
+    kept_until: float
+
+
+class TrashReport(TypedDict):
+    """``qmon trash list``."""
+
+    schema: Literal[1]
+    trash: list[TrashRow]
+
+
+class ActionReport(TypedDict):
+    """``qmon requeue``, ``purge`` and the other actions. ``result``: ``None`` where nothing was begun."""
+
+    schema: Literal[1]
+    plan: Plan
+    result: OperationResult | None
+
+
+class DesignReport(TypedDict):
+    """One design."""
+
+    name: str
+    article: str
+    essence: str
+    installs_on: list[str]
+
+
+class DesignsReport(TypedDict):
+    """``qmon designs``."""
+
+    schema: Literal[1]
+    designs: list[DesignReport]
+
+
+class LibraryReport(TypedDict):
+    """One queue library."""
+
+    name: str
+    engine: str
+    tested: str
+    docs: str
+
+
+class LibrariesReport(TypedDict):
+    """``qmon libraries``."""
+
+    schema: Literal[1]
+    libraries: list[LibraryReport]
+
+
+class ArchiveReport(TypedDict):
+    """``qmon archive``: messages and batches; ``archive_rate``: messages per second."""
+
+    schema: Literal[1]
+    queue: str
+    archived: int
+    batches: int
+    held_up: int
+    unsure: int
+    seconds: float
+    archive_rate: float
+    ended: str
+
+
+class LoadReport(TypedDict):
+    """``qmon load``: rates in messages per second."""
+
+    schema: Literal[1]
+    queue: str
+    seconds: float
+    push_rate: float
+    pop_rate: float
+    complete_rate: float
+    depth: int
+    totals: Totals

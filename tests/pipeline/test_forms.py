@@ -1,0 +1,52 @@
+"""What ``qmon pipeline run`` and ``report`` print in each form, of a recording that was taken in."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from qmon.cli.commands.pipeline import pipeline as command
+from qmon.cli.commands.pipeline.text import as_object
+from qmon.cli.output import report
+from qmon.cli.reports.pipeline import PeriodReport
+from qmon.pipeline.lake.lake import Lake
+from tests.cli.calling import call
+from tests.pipeline.pages import hostile_facts
+from tests.recording.test_replay_command import recorded
+from tests.schemas import valid
+
+
+def test_each_form_of_what_was_taken_in(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextlib.contextmanager
+    def lake_here(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
+        yield Lake(spark, lake)
+
+    monkeypatch.setattr(command, "lake_of", lake_here)
+    recorded(tmp_path / "kept", 30)
+    place = ("--lake", str(tmp_path / "lake"))
+    took = call("pipeline", "run", "--recordings", str(tmp_path / "kept"), *place, "-o", "json")
+    assert took.exit_code == 0, took.output
+    assert valid(took.stdout, "pipeline-run")["samples"] == 30
+    again = call("pipeline", "run", "--recordings", str(tmp_path / "kept"), *place, "-o", "csv")
+    (line,) = csv.DictReader(again.stdout.splitlines(), strict=True)
+    assert (line["samples"], line["segments"], line["bad"]) == ("30", "1", "0")
+    table, json, csv_ = (call("pipeline", "report", *place, "--output", form) for form in ("table", "json", "csv"))
+    (queue,) = valid(json.stdout, "pipeline-report")["queues"]
+    (line,) = csv.DictReader(csv_.stdout.splitlines(), strict=True)
+    assert line == {name: "" if value is None else str(value) for name, value in queue.items()}
+    assert queue["target"] in table.stdout and queue["queue"] in table.stdout
+
+
+def test_any_name_is_in_each_form(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = hostile_facts()
+    report("json", as_object(facts), PeriodReport, "queues")
+    found = valid(capsys.readouterr().out, "pipeline-report")
+    assert [(q["target"], q["queue"]) for q in found["queues"]] == [(q.target, q.queue) for q in facts.queues]
+    assert len(found["incidents"]) == len(facts.incidents) and len(found["waits"]) == len(facts.waits)
+    report("csv", as_object(facts), PeriodReport, "queues")
+    assert len(list(csv.DictReader(capsys.readouterr().out.splitlines(), strict=True))) == len(facts.queues)

@@ -1,0 +1,82 @@
+"""``make share``: the JSON Schemas in ``docs/schemas``, made from the types of what is printed and recorded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+from qmon.cli.reports import bench, figures, pipeline, target
+from qmon.model.alerts.shapes import NoticeReport
+from qmon.operate.audit import AuditLine
+from qmon.recording.format.codec import PayloadText, StatementText, struct_of
+from qmon.recording.format.records import KINDS
+
+FOLDER: Final = Path(__file__).parents[1] / "docs" / "schemas"
+_LINE: Final = msgspec.defstruct(
+    "RecordingLine",
+    [("v", Literal[1]), ("r", str), ("n", int), ("at", float), ("k", Literal[tuple(KINDS)])]
+    + [(name, struct_of(kind, False) | msgspec.UnsetType, msgspec.UNSET) for name, kind in KINDS.items()],
+    kw_only=True,
+)
+TYPES: Final[dict[str, Any]] = {
+    "action": target.ActionReport,
+    "archive": target.ArchiveReport,
+    "audit": AuditLine,
+    "bench": bench.BenchReport,
+    "bundle": target.BundleReport,
+    "check": figures.CheckReport,
+    "compare": figures.CompareReport,
+    "demo": figures.DemoReport,
+    "designs": target.DesignsReport,
+    "doctor": target.DoctorReport,
+    "libraries": target.LibrariesReport,
+    "load": target.LoadReport,
+    "notice": NoticeReport,
+    "operations": target.OperationsReport,
+    "pipeline-messages": pipeline.MessagesReport,
+    "pipeline-report": pipeline.PeriodReport,
+    "pipeline-run": pipeline.IngestReport,
+    "queues": target.QueuesReport,
+    "recording": _LINE,
+    "replay": figures.ReplayReport,
+    "status": figures.StatusReport,
+    "trash": target.TrashReport,
+}
+
+
+def files() -> dict[str, str]:
+    """The schemas by the names of their files."""
+    return {f"{name}.json": json.dumps(_schema(kind), indent=1) + "\n" for name, kind in TYPES.items()}
+
+
+def _schema(kind: Any) -> dict[str, Any]:
+    made = msgspec.json.schema(kind, schema_hook=_text)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def _text(kind: type) -> dict[str, str]:
+    if kind in (PayloadText, StatementText):
+        return {"type": "string"}
+    raise NotImplementedError(kind)
+
+
+def valid(text: str, name: str) -> dict[str, Any]:
+    """The JSON object in ``text``, once it is known to have what its schema says, and nothing else."""
+    from jsonschema import Draft202012Validator
+
+    schema = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    for each in schema["$defs"].values():
+        if "properties" in each:
+            each["additionalProperties"] = False
+    found: dict[str, Any] = json.loads(text)
+    Draft202012Validator(schema).validate(found)
+    return found
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in files().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
