@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from qmon.model.rates.forecast import Trend
-from tests.laboratory import locks, messages, poppers, rings, sight, target
+from tests.laboratory import locks, messages, poppers, rings, sight, target, upkeep
 from tests.laboratory.case import HOLDS, Case, Outcome
 from tests.laboratory.confusion import table
 from tests.laboratory.foretold import summary
@@ -51,7 +51,7 @@ def crowd() -> list[Outcome]:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("case", (*CASES, *TARGET_CASES), ids=lambda case: case.queue)
+@pytest.mark.parametrize("case", (*CASES, *TARGET_CASES, *upkeep.CASES), ids=lambda case: case.queue)
 def test_one_cause_by_itself(case: Case) -> None:
     with laboratory((case,), WITNESSES[:1], target.SETTINGS if case in TARGET_CASES else None) as lab:
         outcome = lab.one(case)

@@ -114,7 +114,9 @@ def fresh_s(name: str, snapshot: Snapshot, layout: Layout) -> float:
     ``name``: a field of ``QueueView``, or ``rates``.
     """
     throttled = snapshot.observing.throttled if snapshot.observing is not None else ()
-    own = (each.every_s for each in throttled if each.queue in ("", layout.asked_as) and _reads(each.probe, name))
+    own = (
+        each.every_s for each in throttled if each.queue in ("", layout.asked_as) and _reads(each.probe, _READ_BY[name])
+    )
     rarely_s = _RARELY[name][snapshot.every_s > 0] if name in _RARELY else 0.0
     turn_s = snapshot.every_s if failure_of(name, snapshot, layout.queue) is None else 0.0
     return max([FRESH_POLLS * max(snapshot.interval_s, turn_s, rarely_s), *own])
@@ -122,13 +124,14 @@ def fresh_s(name: str, snapshot: Snapshot, layout: Layout) -> float:
 
 def failure_of(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | None:
     """Why a figure could not be read in this poll, if a probe of it has failed."""
-    if not snapshot.failures:
-        return None
-    return next((f for f in snapshot.failures if f.queue in ("", queue) and _reads(f.probe, name)), None)
+    read_by = _READ_BY[
+        name
+    ]  # also where nothing has failed, so that a figure without its row is seen in the first poll
+    return next((f for f in snapshot.failures if f.queue in ("", queue) and _reads(f.probe, read_by)), None)
 
 
-def _reads(probe: str, name: str) -> bool:
-    return probe.startswith(_READ_BY[name]) and probe != _SWEEP
+def _reads(probe: str, read_by: tuple[str, ...]) -> bool:
+    return probe.startswith(read_by) and probe != _SWEEP
 
 
 def not_read(figure: Figure, at: float, interval_s: float) -> Figure:

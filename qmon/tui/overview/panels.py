@@ -1,4 +1,4 @@
-"""The ``why:`` lines: the proof of the worst verdict, and what there is to say about the queue under the cursor."""
+"""The line of the server, and the ``why:`` lines: proof of the worst verdict, and what else is known of the queue."""
 
 from __future__ import annotations
 
