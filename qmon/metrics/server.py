@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import logging
+import socket
+import ssl
 import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
-from typing import Final
+from typing import Any, Final
 
 from prometheus_client.core import Metric as Family
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from qmon.errors import BadInput
+from qmon.metrics.access import Users
 from qmon.metrics.metrics import METRICS
 from qmon.metrics.readings import TargetReadings
 
+_LOG: Final = logging.getLogger(__name__)
 _CLIENT_S: Final = 10.0
 
 
@@ -35,8 +40,11 @@ class Readings(Collector):
         yield from (family for family in families.values() if family.samples)
 
 
-def address(listen: str) -> tuple[str, int]:
-    """Host and port of ``127.0.0.1:9777``. Raises ``BadInput`` where it is none, or not of this machine alone."""
+def address(listen: str, *, guarded: bool = False) -> tuple[str, int]:
+    """Host and port of ``127.0.0.1:9777``. Raises ``BadInput`` where it is none.
+
+    ``guarded``: who reads needs a password, which is encrypted; else only this machine's own addresses are taken.
+    """
     host, _, port = listen.rpartition(":")
     try:
         loopback, number = host == "localhost" or ip_address(host).is_loopback, int(port)
@@ -44,15 +52,32 @@ def address(listen: str) -> tuple[str, int]:
         raise BadInput(f"--listen is an address and a port, such as 127.0.0.1:9777, not {listen!r}") from None
     if not 0 <= number <= 65_535:
         raise BadInput(f"--listen: a port is 0 to 65535, not {number}")
-    if not loopback or ":" in host:
-        raise BadInput(f"--listen {listen}: only 127.0.0.1 is served, since anybody may read; put a proxy before it")
+    if ":" in host:
+        raise BadInput(f"--listen {listen}: addresses of IPv6 are not served")
+    if not loopback and not guarded:
+        raise BadInput(
+            f"--listen {listen}: other machines need TLS and a password: give --certificate, --key and --users"
+        )
     return host, number
 
 
 class MetricsServer:
-    """Serves ``/metrics``, ``/healthz`` and ``/readyz`` until closed. Raises ``BadInput`` where the port is taken."""
+    """Serves ``/metrics``, ``/healthz`` and ``/readyz`` until closed. Raises ``BadInput`` where the port is taken.
 
-    def __init__(self, listen: str, targets: Sequence[TargetReadings]) -> None:
+    Args:
+        listen: address and port; other than this machine's own only with ``users`` and ``tls``.
+        targets: what is served.
+        users: who may read metrics and targets' names; without them everybody.
+        tls: encrypts, where there is one.
+    """
+
+    def __init__(
+        self,
+        listen: str,
+        targets: Sequence[TargetReadings],
+        users: Users | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         registry = CollectorRegistry(auto_describe=False)
         registry.register(Readings(targets))
 
@@ -61,11 +86,13 @@ class MetricsServer:
 
             def do_GET(self) -> None:
                 path = self.path.partition("?")[0]
-                if path == "/metrics":
+                if path == "/healthz":
+                    self._answer(200, b"ok\n")
+                elif users is not None and not users.allows(self.headers.get("Authorization", "")):
+                    self._answer(401, b"a name and a password are needed\n")
+                elif path == "/metrics":
                     encode, content_type = choose_encoder(self.headers.get("Accept", ""))
                     self._answer(200, encode(registry), content_type)
-                elif path == "/healthz":
-                    self._answer(200, b"ok\n")
                 elif path == "/readyz":
                     polled = {target.name: target.live for target in targets}
                     lines = (f"{name}: {'polled' if live else 'not polled'}\n" for name, live in polled.items())
@@ -77,6 +104,8 @@ class MetricsServer:
                 self.send_response(code)
                 self.send_header("Content-Type", content_type)
                 self.send_header("Content-Length", str(len(body)))
+                if code == 401:
+                    self.send_header("WWW-Authenticate", 'Basic realm="qmon", charset="UTF-8"')
                 self.end_headers()
                 self.wfile.write(body)
 
@@ -84,10 +113,12 @@ class MetricsServer:
                 """Scrapes are not logged."""
 
         try:
-            self._server = ThreadingHTTPServer(address(listen), Handler)
+            self._server = _Server(address(listen, guarded=users is not None and tls is not None), Handler)
         except OSError as problem:
             raise BadInput(f"--listen {listen}: {problem.strerror or problem}") from problem
-        self.url = f"http://{self._server.server_address[0]!s}:{self._server.server_port}/metrics"
+        self._server.tls = tls
+        host, port = self._server.server_address[:2]
+        self.url = f"{'http' if tls is None else 'https'}://{host!s}:{port}/metrics"
         self._thread = threading.Thread(target=self._server.serve_forever, name="qmon-metrics", daemon=True)
         self._thread.start()
 
@@ -95,3 +126,19 @@ class MetricsServer:
         """End; what is being answered is left to itself."""
         self._server.shutdown()
         self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    """With TLS the handshake is made by the thread of the request: who is slow there holds up nobody else."""
+
+    tls: ssl.SSLContext | None = None
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, client = super().get_request()
+        if self.tls is None:
+            return connection, client
+        return self.tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False), client
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that goes away, or speaks no TLS, is no matter for standard error."""
+        _LOG.debug("the metrics were asked for in vain by %s", client_address, exc_info=True)

@@ -84,7 +84,7 @@ def test_it_is_ready_once_a_target_is_polled_and_lists_each() -> None:
 
 def test_bad_input_is_said_before_anything_begins(database: str) -> None:
     for options, why in (
-        (("--listen", "0.0.0.0:9777"), "only 127.0.0.1 is served"),
+        (("--listen", "0.0.0.0:9777"), "other machines need TLS and a password"),
         (("--every", "5m"), "--every is"),
         ((database,), "named twice"),
     ):

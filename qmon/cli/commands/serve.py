@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import note
 from qmon.cli.signals import ended_by
+from qmon.errors import BadInput
 
 
 def add_to(app: typer.Typer) -> None:
@@ -39,6 +41,13 @@ def serve(
     listen: Annotated[
         str, typer.Option("--listen", metavar="ADDRESS", help="Where to serve: an address of this machine, and a port.")
     ] = "127.0.0.1:9777",
+    users: Annotated[
+        Path | None, typer.Option("--users", metavar="FILE", help="Who may read: a file made by `htpasswd -B`.")
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", metavar="FILE", help="Serve by TLS: the certificate, as PEM.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="The certificate's key, as PEM.")] = None,
     config: options.ConfigPath = None,
     every: Annotated[
         float, typer.Option("--every", parser=options.seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
@@ -58,14 +67,19 @@ def serve(
     """
     from qmon.cli.notices import without_a_screen
     from qmon.cli.session import chosen_each
+    from qmon.metrics.access import tls_of, users_of
     from qmon.metrics.readings import TargetReadings
     from qmon.metrics.server import MetricsServer
     from qmon.monitor.headless import HeadlessPoller
 
+    if (certificate is None) != (key is None):
+        raise BadInput("--certificate and --key are given together")
+    tls = tls_of(certificate, key) if certificate is not None and key is not None else None
+    allowed = users_of(users) if users is not None else None
     known = chosen_each(targets, config, every, "served")
     with without_a_screen(known) as told:
         readings = [TargetReadings(each.target.name, told=partial(told, each.target.name)) for each in known]
-        server = MetricsServer(listen, readings)
+        server = MetricsServer(listen, readings, allowed, tls)
         pollers = [
             HeadlessPoller(each.target, each.configured, interval_s=every, sink=reading.take)
             for each, reading in zip(known, readings, strict=True)

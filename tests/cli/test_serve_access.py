@@ -1,0 +1,152 @@
+"""Who may read the metrics of ``qmon serve``: TLS, names with passwords, and what is refused without them."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import bcrypt
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from qmon.metrics.access import Users, tls_of, users_of
+from qmon.metrics.readings import TargetReadings
+from qmon.metrics.server import MetricsServer
+from tests.cli.calling import call
+
+PASSWORD = "pass:wörd"
+NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
+
+
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with one name in it, as htpasswd writes it."""
+    path = tmp_path_factory.mktemp("users") / "users"
+    hashed = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode().replace("$2b$", "$2y$")
+    path.write_text(f"# who may\n\nprometheus:{hashed}\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 that vouches for itself, and its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "qmon")])
+    began = datetime.now(UTC) - timedelta(hours=1)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(began)
+        .not_valid_after(began + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    encoding, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    (folder / "cert.pem").write_bytes(made.public_bytes(encoding))
+    (folder / "key.pem").write_bytes(key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, plain))
+    return folder / "cert.pem", folder / "key.pem"
+
+
+@contextmanager
+def serving(
+    allowed: Users | None = None, tls: ssl.SSLContext | None = None, listen: str = "127.0.0.1:0"
+) -> Iterator[str]:
+    """A server of one target that is not polled; its URL."""
+    server = MetricsServer(listen, [TargetReadings("shop")], allowed, tls)
+    try:
+        yield server.url.replace("//0.0.0.0:", "//127.0.0.1:")
+    finally:
+        server.close()
+
+
+def asked(url: str, authorization: str | None = None, trusted: Path | None = None) -> int:
+    """The status of an answer."""
+    request = Request(url, headers={} if authorization is None else {"Authorization": authorization})  # noqa: S310
+    context = None if trusted is None else ssl.create_default_context(cafile=str(trusted))
+    try:
+        with urlopen(request, timeout=30, context=context) as answer:  # noqa: S310
+            return int(answer.status)
+    except HTTPError as refused:
+        with refused:
+            assert refused.code != 401 or refused.headers["WWW-Authenticate"].startswith("Basic ")
+            assert b"shop" not in refused.read() or refused.code == 503
+            return refused.code
+
+
+def basic(name: str, password: str) -> str:
+    """The header of RFC 7617."""
+    return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
+
+
+def test_metrics_and_names_of_targets_need_the_password(users: Path) -> None:
+    right = basic("prometheus", PASSWORD)
+    wrong = (
+        None, "", "Basic", "Basic !", "Basic cHJvbWV0aGV1cw==", right.replace("Basic", "Bearer"),
+        basic("prometheus", "password"), basic("prometheus", ""), basic("nobody", PASSWORD), basic("", PASSWORD),
+        basic("prometheus", PASSWORD + " "), basic("prometheus", "x" * 73), basic("prometheus", PASSWORD + "\0"),
+    )  # fmt: skip
+    with serving(users_of(users)) as url:
+        for path in ("metrics", "readyz", "other"):
+            assert asked(url.replace("metrics", path)) == 401
+        assert asked(url.replace("metrics", "healthz")) == 200
+        for _ in range(2):  # also once the right one is known
+            assert [each for each in wrong if asked(url, each) != 401] == []
+            assert asked(url, right) == 200
+
+
+def test_tls_is_served_and_who_says_nothing_holds_up_nobody(
+    certificate: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    with serving(tls=tls_of(*certificate)) as url:
+        assert url.startswith("https://")
+        place = ("127.0.0.1", int(url.split(":")[2].split("/")[0]))
+        with socket.create_connection(place), socket.create_connection(place) as plain:
+            assert asked(url, trusted=certificate[0]) == 200
+            plain.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+            assert b"qmon_target_up" not in plain.recv(65_536)
+        assert asked(url, trusted=certificate[0]) == 200
+    assert capfd.readouterr() == ("", "")
+
+
+def test_other_machines_are_served_with_tls_and_a_password_only(users: Path, certificate: tuple[Path, Path]) -> None:
+    with serving(users_of(users), tls_of(*certificate), "0.0.0.0:0") as url:
+        assert asked(url, trusted=certificate[0]) == 401
+        assert asked(url, basic("prometheus", PASSWORD), certificate[0]) == 200
+    tls = ("--certificate", str(certificate[0]), "--key", str(certificate[1]))
+    for options in ((), ("--users", str(users)), tls):
+        done = call("serve", NOWHERE, "--listen", "0.0.0.0:9777", *options)
+        assert (done.exit_code, "other machines need TLS and a password" in done.stderr) == (2, True), done.stderr
+
+
+def test_files_that_cannot_be_used_are_refused_with_one_line_and_no_hash(
+    users: Path, certificate: tuple[Path, Path], tmp_path: Path
+) -> None:
+    cert, key = map(str, certificate)
+    clear, empty = tmp_path / "clear", tmp_path / "empty"
+    clear.write_text(f"{users.read_text()}prometheus:{PASSWORD}\n")
+    empty.write_text("\n")
+    for options, why in (
+        (("--users", str(clear)), "line 4 is no name with a bcrypt hash"),
+        (("--users", str(empty)), "nobody is in it"),
+        (("--users", str(tmp_path / "none")), "No such file"),
+        (("--certificate", cert), "are given together"),
+        (("--key", key), "are given together"),
+        (("--certificate", cert, "--key", cert), "not a certificate with its key"),
+        (("--certificate", str(users), "--key", key), "not a certificate with its key"),
+        (("--certificate", cert, "--key", str(tmp_path / "none")), "No such file"),
+    ):
+        done = call("serve", NOWHERE, *options)
+        assert (done.exit_code, why in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
+        assert PASSWORD not in done.stderr
+        assert "$2" not in done.stderr
