@@ -30,7 +30,7 @@ def qmon(*arguments: str, home: Path) -> str:
 
 
 def test_commands_start_and_files_are_locked_renamed_and_rotated(tmp_path: Path) -> None:
-    files = ("cli/test_starts.py", "recording/test_recorder.py", "unit/test_log.py", "unit/test_hook.py")
+    files = ("cli/test_starts.py", "recording/test_recorder.py", "unit/test_log.py", "unit/test_notify_command.py")
     done = run(
         *("pytest", "-q", "-n", "0", "-p", "tests.as_windows", "-p", "no:cacheprovider", "-o", "timeout_method=thread"),
         *(f"tests/{file}" for file in files),
