@@ -178,7 +178,7 @@ async def test_a_command_hears_of_turns_only_and_never_holds_up_a_key(tmp_path: 
     notifier = commanding(sys.executable, "-c", KEEP, str(said))
 
     def told() -> list[dict[str, Any]]:
-        return [valid(line, "alert") for line in said.read_text().splitlines()] if said.exists() else []
+        return [valid(line, "notice") for line in said.read_text().splitlines()] if said.exists() else []
 
     async with dashboard(alerting=alerting(*RULES, notifier=notifier)) as d:
         polls = ((5, 0), (500, 1), (510, 1), (520, 1), (5000, 2), (5100, 2), (500, 3), (5, 4))

@@ -49,7 +49,7 @@ async def test_a_queue_that_grows_is_told_of_and_so_is_its_end(
     said = tmp_path / "said"
 
     def told() -> list[dict[str, Any]]:
-        return [valid(line, "alert") for line in said.read_text().splitlines()] if said.exists() else []
+        return [valid(line, "notice") for line in said.read_text().splitlines()] if said.exists() else []
 
     target = target_of(database)
     poller = open_poller(target, interval_s=0.5, budget=ROOMY)
