@@ -201,6 +201,20 @@ def test_pushers_that_wait_in_open_transactions_do_not_wait_for_the_end_of_each_
     assert drained(b, layout) == ["m", "m"]
 
 
+def test_a_slow_server_does_not_make_a_proven_hole_look_like_an_empty_ring(
+    database: str, layout: Layout, a: Connection
+) -> None:
+    subscriber = "p_subscriber integer, " if layout.design == "ring_subscribers" else ""
+    query(
+        database,
+        f"CREATE OR REPLACE FUNCTION orders_settle({subscriber}p_behind bigint, p_holes boolean) RETURNS bigint"
+        " LANGUAGE sql AS 'SELECT NULL::bigint FROM pg_sleep(0.025)'",  # all the time that a pop waits
+    )
+    dead_pusher(database, 3)
+    push(a, layout, "m")
+    assert pop(layout, a) == ["m"]
+
+
 def test_a_number_that_a_waiting_pusher_may_still_use_is_no_hole(
     database: str, layout: Layout, a: Connection, b: Connection
 ) -> None:

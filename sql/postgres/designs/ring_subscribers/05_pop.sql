@@ -146,8 +146,16 @@ BEGIN
             v_waited := true;
             v_end := greatest(v_end, clock_timestamp() + interval '20 milliseconds');
         END IF;
-        IF clock_timestamp() >= v_end OR NOT v_sees THEN
+        IF NOT v_sees THEN
             RETURN;
+        END IF;
+        IF clock_timestamp() >= v_end THEN
+            IF v_number IS NULL OR NOT {skip_hole}(v_number) THEN
+                RETURN;
+            END IF;
+            v_number := NULL;
+            v_kept := false;
+            CONTINUE;
         END IF;
         PERFORM pg_sleep(v_pause);
         v_pause := least(v_pause * 2, 0.02);
