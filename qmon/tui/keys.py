@@ -194,6 +194,8 @@ GRID: Final[list[BindingType]] = [
     _key(
         "pagedown,ctrl+f", "page(1)", "page down", "One screenful down", TABLE, id="page-down", shown="PgDn", bar=False
     ),
+    _key("y", "copy", "copy", "Copy what the row is about: queue, message, session", TABLE, id="copy", bar=False),
+    _key("Y", "copy_row", "copy row", "Copy the whole row", TABLE, id="copy-row", shown="Y", bar=False),
     _key("home,g", "end(-1)", "first", "The first row", TABLE, id="first", shown="g", bar=False),
     _key("end,G", "end(1)", "last", "The last row", TABLE, id="last", shown="G", bar=False),
 ]

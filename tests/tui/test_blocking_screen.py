@@ -226,3 +226,11 @@ def test_statements_are_covered_before_any_screen_has_them() -> None:
     assert any("•••" in place.session.statement for place in found.places)
     assert not any("QueueMeta" in place.session.statement for place in found.places)
     assert found.waiters == tree().waiters
+
+
+async def test_the_number_of_a_session_is_copied_without_its_branch() -> None:
+    async with dashboard() as d:
+        await d.give(blocked_view())
+        await d.press("4", "down", "y")
+        assert d.app.clipboard.isdecimal()
+        assert f"└─ {d.app.clipboard}" in d.text() or f"├─ {d.app.clipboard}" in d.text()

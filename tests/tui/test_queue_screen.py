@@ -73,6 +73,21 @@ async def test_payloads_are_shown_and_not_obeyed() -> None:
         assert "worker [b]bold[/b]" in d.text()
 
 
+async def test_a_message_is_copied_and_nothing_that_a_terminal_obeys() -> None:
+    async with dashboard() as d:
+        await opened(d, "invoices")
+        await d.press("slash", *"no such row", "enter", "y")
+        assert d.app.clipboard == ""
+        await d.press("escape", "home", "space", "up", "y")
+        assert d.app.clipboard == "9120311"
+        assert "copied: 9120311" in d.said()
+        await d.press("space", "Y")  # now on the second row
+        lines = d.app.clipboard.splitlines()
+        assert lines[0] == "ID: 9120324"
+        assert lines[1] == "STATE: ▲ stuck"
+        assert lines[-1] == "PAYLOAD: ␛]0;owned␇␛[2J␛[31mred"
+
+
 async def test_rows_are_sorted_and_filtered() -> None:
     async with dashboard() as d:
         await opened(d, "invoices")

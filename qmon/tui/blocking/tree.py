@@ -91,7 +91,7 @@ def _row(place: Place, key: str) -> GridRow:
     state, tone = STATES[place.role]
     if place.again:
         cells = [(_tree(place), "muted"), ("see above", "muted"), *[("", "muted")] * (len(COLUMNS) - 2)]
-        return GridRow(key, tuple(cells))
+        return GridRow(key, tuple(cells), id=name(place.key))
     waits = bool(place.blockers)
     return GridRow(
         key,
@@ -108,6 +108,7 @@ def _row(place: Place, key: str) -> GridRow:
             (client(s), "text"),
             (clean(s.statement), "muted"),
         ),
+        id=name(place.key),
     )
 
 

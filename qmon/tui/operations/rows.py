@@ -66,6 +66,7 @@ def _row(each: Operation) -> GridRow:
             (clean(each.by), "muted"),
             (clean(each.reason), "muted"),
         ),
+        id=each.id,
     )
 
 

@@ -54,6 +54,7 @@ def _row(queue: QueueView, message: MessageSample, mark: str) -> GridRow:
             (text.UNKNOWN, "faint") if message.payload is None else (clean(message.payload), "muted"),
         ),
         {} if message.age_s is not None else {"age": _NO_AGE},
+        id=clean(message.id),
     )
 
 

@@ -42,13 +42,20 @@ class GridColumn:
 class GridRow:
     """A row by its key, one cell a column. ``notes`` holds by column key why a figure is unknown.
 
-    ``heading``: it stands above rows that belong together, and no cursor comes to it.
+    ``heading``: it stands above rows that belong together, and no cursor comes to it. ``id``: what the row is about,
+    where its first cell does not say it.
     """
 
     key: str
     cells: tuple[Cell, ...]
     notes: Mapping[str, str] = field(default_factory=dict)
     heading: bool = False
+    id: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the row is about."""
+        return self.id or self.cells[0][0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from qmon.tui.keys import GRID, plain
-from qmon.tui.sanitize import pad
+from qmon.tui.sanitize import pad, shorten
 from qmon.tui.themes import Tones, tones
 from qmon.tui.widgets.columns import GridColumn, GridRow, Placed, natural_widths, place
 from qmon.tui.widgets.toned import TonedWidget
@@ -257,6 +257,25 @@ class Grid(TonedWidget, can_focus=True):
         """Open the row under the cursor."""
         if self.opens and self.cursor is not None and self._rows:
             self.post_message(self.Opened(self.cursor))
+
+    def action_copy(self) -> None:
+        """Copy what the row under the cursor is about."""
+        for row in self._under_cursor():
+            self._copy(row.name, row.name)
+
+    def action_copy_row(self) -> None:
+        """Copy the row under the cursor, a line a column."""
+        for row in self._under_cursor():
+            cells = [(column.title, text.strip()) for column, (text, _) in zip(self.columns, row.cells, strict=True)]
+            self._copy("\n".join(f"{title}: {text}" for title, text in cells if text), f"the row of {row.name}")
+
+    def _under_cursor(self) -> list[GridRow]:
+        return [row for row in self._rows if row.key == self.cursor]
+
+    def _copy(self, text: str, words: str) -> None:
+        """By OSC 52, which goes through SSH; not every terminal does it."""
+        self.app.copy_to_clipboard(text)
+        self.app.notify(f"copied: {shorten(words, 40)}", timeout=3, markup=False)
 
     def _on_resize(self, event: events.Resize) -> None:
         self._widths = ()
