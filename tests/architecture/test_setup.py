@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,13 @@ def test_a_level_it_does_not_know_is_refused(bare: Path) -> None:
     done = setup(bare, "everything")
     assert done.returncode == 2
     assert done.stderr == "usage: .ci/setup demo|unit|contract|test\n"
+
+
+def test_it_looks_for_each_python_that_the_wheel_is_for() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
+    versions = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    names = [f"python{version}" for version in reversed(versions)]
+    assert f"for name in {' '.join(names)} python3; do" in (CHECKOUT / ".ci/setup").read_text()
 
 
 def test_in_a_folder_of_any_name_python_starts_in_the_c_locale(tmp_path: Path) -> None:
