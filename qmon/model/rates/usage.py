@@ -29,6 +29,11 @@ class PopWork:
     ours: bool = True
     """What qmon itself read is known, and left out."""
 
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing that is known was done."""
+        return not (self.scans or self.rows or self.pages or self.latch_waits or self.lock_waits or self.splits)
+
 
 @dataclass(frozen=True, slots=True)
 class IndexUse:

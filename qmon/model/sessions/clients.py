@@ -95,6 +95,8 @@ class Sessions:
 
     def of(self, layout: Layout, side: Side) -> list[ClientSample]:
         """The pushers or poppers of a queue, as far as they and their last statements tell."""
+        if not self.all:
+            return []
         if way_to_know(layout, side) == "pattern":
             maybe: Iterable[ClientSample] = self.all
         else:

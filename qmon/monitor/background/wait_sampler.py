@@ -1,7 +1,8 @@
 """Samples what sessions wait for, between polls: a thread and a connection of its own, one constant cheap statement.
 
-For servers that count no waits. All qmons of the database together sample four times a second, ten times while the
-waits are on the screen, and never so often that this would take half a per cent of one processor.
+For servers that count no waits. All qmons of the database together sample four times a second, one alone twice where
+nobody waits; ten times while the waits are on the screen, and never so often that this would take half a per cent of
+one processor.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from qmon.monitor.probes.statements import StatementCache
 from qmon.redact import hide_passwords
 
 EVERY_S: Final = 0.25
+QUIET_S: Final = 0.5
+"""Where nobody was seen waiting for ten seconds. The server breaks a deadlock after a second, so that it is seen."""
+_QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
 _COST_FACTOR: Final = 200.0
 _AROUND: Final = 2.0
@@ -105,7 +109,8 @@ class WaitSampler(BackgroundReader):
         circles = statements.of("circles", CircleSample, _CIRCLES).bound if statements.has("circles") else None
         sample, clock = statements.of("waits", WaitSample).bound, statements.of("clock", ClockSample).bound
         began = records(ClockSample, connection.fetch(clock))[0].now_at
-        last, planned = self._clock(), 0.0
+        last = waited_at = self._clock()
+        planned = 0.0
 
         def read(bound: Bound) -> Rows:
             started, rows, ended = connection.fetch_batch([clock, bound, clock])
@@ -119,10 +124,14 @@ class WaitSampler(BackgroundReader):
             stands_for = min(started - last, _LONGEST * planned)
             last = started
             self._add(began, seen, stands_for)
+            waited_at = started if seen else waited_at
             if circles is not None and sum(wait.sessions for wait in seen if wait.kind == "Lock") > 1:
                 self._see(records(CircleSample, read(circles)))
             cost = median(took_lately) * _AROUND
-            planned = max(CLOSELY_S if self._closely else EVERY_S, cost * _COST_FACTOR) * self.qmons
+            often_s = CLOSELY_S if self._closely else EVERY_S
+            if not self._closely and started - waited_at > _QUIET_AFTER_S:
+                often_s = max(EVERY_S, QUIET_S / self.qmons)
+            planned = max(often_s, cost * _COST_FACTOR) * self.qmons
             self.share = cost / planned
             self._wake.wait(planned)
             self._wake.clear()

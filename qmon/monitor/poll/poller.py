@@ -33,6 +33,8 @@ MAX_INTERVAL_S: Final = 60.0
 BACK_OFF_S: Final = (1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0)
 _GRACE_S: Final = 2.0
 _WATCH_EVERY_S: Final = 0.25
+_LEAST_S: Final = 1.0
+"""So long may anything take that the server is asked, so that nothing which begins now is late before."""
 _MOST_ABANDONED: Final = 3
 _LOGIN_S: Final = 5.0
 _PATIENCE_S: Final = 5.0
@@ -314,14 +316,16 @@ class Poller:
         return now
 
     def _deadline(self) -> float:
-        return min(max(self._interval_s, 1.0), 5.0)
+        return min(max(self._interval_s, _LEAST_S), 5.0)
 
     def _watch(self) -> None:
-        while not self._closed.wait(_WATCH_EVERY_S):
-            attempt, since = self._attempt, self._attempt.busy_since
+        pause = _WATCH_EVERY_S
+        while not self._closed.wait(pause):
+            attempt, since, pause = self._attempt, self._attempt.busy_since, _LEAST_S
             if since is None:
                 continue
             over = self._clock() - since - attempt.allowed_s
+            pause = _WATCH_EVERY_S if attempt.reads else min(max(_WATCH_EVERY_S, -over), _LEAST_S)
             if attempt.reads and not attempt.reported and over + attempt.allowed_s > _REPORT_S:
                 attempt.reported = True
                 self._state(attempt, Phase.CONNECTING, READING)

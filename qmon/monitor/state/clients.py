@@ -16,10 +16,13 @@ class ClientsTrack:
         self._side = side
         self._members: set[tuple[int, float | None]] = set()
         self._last_at: float | None = None
+        self._known_by: tuple[Layout, str] | None = None
 
     def add(self, snapshot: Snapshot, layout: Layout, sessions: Sessions) -> ClientsSeen | None:
         """Take in one poll; ``None`` where sessions, or what they run, cannot be seen."""
-        by = way_to_know(layout, self._side)
+        if self._known_by is None or self._known_by[0] is not layout:
+            self._known_by = layout, way_to_know(layout, self._side)
+        by = self._known_by[1]
         patterns = layout.pushers if self._side is Side.PUSHERS else layout.poppers
         if not snapshot.server.sees_sessions and (by != "pattern" or patterns.procedure is not None):
             return None

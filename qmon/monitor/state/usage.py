@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
 
@@ -77,6 +77,8 @@ class UseTrack:
         self._ticks: deque[_Tick] = deque()
         self._sizes: dict[Key, deque[tuple[float, int]]] = {}
         self._past: deque[tuple[float, float | None]] = deque(maxlen=_REMEMBERED)
+        self._worked_at = 0.0
+        """The newest tick in which something was done to a table."""
 
     def add(
         self, snapshot: Snapshot, q: QueueSamples, uses: TableUses | None, flow: Flow | None, *, moved: bool = True
@@ -108,15 +110,41 @@ class UseTrack:
         works = works_between(self._prev, now, self._polls) if self._prev_at is not None else None
         if works is None or self._prev_at is None:
             self._ticks.clear()
+            self._worked_at = at
         else:
             updated, hot = self._updates(q)
+            if updated or hot or self._popped or not all(work.nothing for work in works.values()):
+                self._worked_at = at
             self._ticks.append(_Tick(at, at - self._prev_at, self._popped, works, updated, hot))
         while self._ticks and self._ticks[0].at <= at - WINDOW_S:
             self._ticks.popleft()
+        sized_at = at if q.sized_at is None else q.sized_at
+        if self._shown is not None and self._unchanged(self._shown, snapshot, now, at):
+            found = self._read, sized_at, self._analyzed
+            if found != (self._shown.reads_per_pop, self._shown.sized_at, self._shown.analyzed):
+                self._shown = replace(self._shown, reads_per_pop=found[0], sized_at=found[1], analyzed=found[2])
+        else:
+            self._shown = self._figures(snapshot, now, at, sized_at)
         self._prev, self._prev_q, self._prev_at = now, q, at
         self._popped, self._polls = 0.0, 0
-        self._shown = self._figures(snapshot, q, now, at)
         return self._shown
+
+    @property
+    def _analyzed(self) -> int:
+        return max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0
+
+    def _unchanged(self, shown: QueueUse, snapshot: Snapshot, now: dict[Key, UseSample], at: float) -> bool:
+        """Whether the poll before has found the same: nothing was done within the window then nor now, nothing has
+        grown or shrunk, and nothing else of it depends on the time. A value to remember is due now and then."""
+        prev, prev_at = self._prev, self._prev_at
+        return (
+            prev_at is not None
+            and prev_at - self._worked_at > WINDOW_S
+            and at - self._past[-1][0] < _REMEMBER_EVERY_S
+            and not (snapshot.horizon or snapshot.fragments or any(part.growth for part in shown.parts))
+            and prev.keys() == now.keys()
+            and all((use.bytes, use.ghosts) == (prev[key].bytes, prev[key].ghosts) for key, use in now.items())
+        )
 
     def _updates(self, q: QueueSamples) -> tuple[int, int]:
         before = self._prev_q
@@ -124,7 +152,7 @@ class UseTrack:
             return 0, 0
         return q.counters.updated - before.counters.updated, q.counters.hot_updated - before.counters.hot_updated
 
-    def _figures(self, snapshot: Snapshot, q: QueueSamples, now: dict[Key, UseSample], at: float) -> QueueUse:
+    def _figures(self, snapshot: Snapshot, now: dict[Key, UseSample], at: float, sized_at: float) -> QueueUse:
         rows = self._per_pop(lambda work: work.rows)
         if not self._past or at - self._past[-1][0] >= _REMEMBER_EVERY_S:
             self._past.append((at, rows.value if self._read is None else self._read.value))
@@ -137,9 +165,7 @@ class UseTrack:
             hot_share=Figure(hot / updated) if updated > 0 and hot >= 0 else Figure.unknown("nothing was updated"),
             dead=sum(ghosts) if ghosts else None, trend=tuple(value for _, value in self._past),
             parts=tuple(self._part(key, use, at, fragments.get(key)) for key, use in sorted(now.items())),
-            analyzed=max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0,
-            reads_per_pop=self._read,
-            sized_at=at if q.sized_at is None else q.sized_at,
+            analyzed=self._analyzed, reads_per_pop=self._read, sized_at=sized_at,
         )  # fmt: skip
 
     def _per_pop(self, of: Callable[[PopWork], int | None]) -> Figure:

@@ -14,6 +14,7 @@ from qmon.tui.sanitize import pad, width
 from qmon.tui.spans import Line, Span
 
 _LEAST_WIDTH: Final = 40
+_LEAST_LEFT: Final = 7
 _HATCHED: Final = " " * 4 + "░" * 5
 """A cell of the area by the eighths it is filled to, without colour; with colour it is a block."""
 
@@ -31,10 +32,15 @@ def throughput(history: Sequence[Point], cells: int, rows: int, *, plain: bool =
     span_s = window(history)
     labels = [("push", newest.push_rate), ("pop", newest.pop_rate), ("depth", newest.ready)]
     right = max(width(_label(name, value)) for name, value in labels) + 1
-    top = round_up(highest(*samples(history, ("push_rate", "pop_rate"), 2 * cells, span_s)))
-    left = max(len(text.rate(top)) + 2, 7)
-    columns = cells - left - right
-    push, pop = samples(history, ("push_rate", "pop_rate"), 2 * columns, span_s)
+    wide = 0
+    while True:  # how wide the left scale is follows from its top, and that from the columns which are left
+        left = max(_LEAST_LEFT, wide)
+        columns = cells - left - right
+        push, pop = samples(history, ("push_rate", "pop_rate"), 2 * columns, span_s)
+        top = round_up(highest(push, pop))
+        wide = len(text.rate(top)) + 2
+        if wide <= left:
+            break
     depth = sample(history, "ready", columns, span_s)
     depth_top = round_up(max(FEW, highest(depth)))
     scale = _scale(top, body, left)

@@ -51,6 +51,8 @@ class RateWindow:
         self._times = array("d")
         self._nets = array("d")
         self._base: tuple[float, float] | None = None
+        self._moved_at = float("-inf")
+        """The newest tick in which something moved."""
 
     def start(self, at: float) -> None:
         """Begin anew with the poll at ``at`` (server clock, seconds)."""
@@ -58,10 +60,13 @@ class RateWindow:
         self._times = array("d", (at,))
         self._nets = array("d", (0.0,))
         self._base = None
+        self._moved_at = float("-inf")
 
     def add(self, tick: Tick) -> None:
         """Take in what moved since the poll before."""
         self._ticks.append(tick)
+        if tick.flow.pushed or tick.flow.popped or tick.flow.net:
+            self._moved_at = tick.at
         while tick.at - self._ticks[0].at >= max(TICKS_S, self._seconds):
             self._ticks.popleft()
         self._times.append(tick.at)
@@ -91,8 +96,11 @@ class RateWindow:
 
     @property
     def ticks(self) -> list[tuple[float, Flow]]:
-        """The ticks that are remembered, oldest first: length in seconds and what moved in each."""
-        return [(tick.seconds, tick.flow) for tick in self._ticks]
+        """The ticks that are remembered, oldest first: length in seconds and what moved in each. The newest two say it
+        all where nothing moved in any of them."""
+        still = len(self._ticks) > 1 and self._moved_at < self._ticks[0].at
+        remembered = (self._ticks[-2], self._ticks[-1]) if still else self._ticks
+        return [(tick.seconds, tick.flow) for tick in remembered]
 
     def rebase(self, at: float, ready: float) -> None:
         """Take ``ready`` as the messages ready at ``at`` (server clock), unless that lies before the window."""
