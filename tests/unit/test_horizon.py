@@ -92,9 +92,9 @@ def test_who_would_hold_it_next_is_the_one_that_began_first_of_the_others() -> N
 
 def test_what_we_read_ourselves_is_left_out_and_a_reset_gives_nothing() -> None:
     now = replace(INDEX, rows_read=1500, pages=80)
-    work = work_between(replace(INDEX, own_rows=400, own_pages=20), now)
+    work = work_between(replace(INDEX, own_rows=400, own_pages=20, own_scans=3), replace(now, scans=14))
     assert work is not None
-    assert (work.rows, work.pages, work.ours) == (100, 10, True)
+    assert (work.scans, work.rows, work.pages, work.ours) == (1, 100, 10, True)
     apart = work_between(replace(INDEX, own_rows=100, own_pages=5), now, 3)
     assert apart is not None
     assert (apart.rows, apart.pages, apart.ours) == (200, 15, False)

@@ -116,6 +116,7 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
     if any(count is not None and count < 0 for count in (scans, rows, pages, latch_waits, lock_waits, splits)):
         return None
     known = before.own_rows is not None and before.own_pages is not None and polls == 1
+    scans = None if scans is None else max(0, scans - polls * (before.own_scans or 0))
     rows = None if rows is None else max(0, rows - polls * (before.own_rows or 0))
     pages = None if pages is None else max(0, pages - polls * (before.own_pages or 0))
     return PopWork(scans, rows, pages, latch_waits, lock_waits, splits, known)

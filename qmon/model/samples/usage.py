@@ -109,6 +109,7 @@ class UseSample:
         own_rows: of ``rows_read`` what our own session has read since its last poll and hands in after this one;
             ``None``: nobody knows.
         own_pages: the same of ``pages``.
+        own_scans: the same of ``scans``.
         bytes: its size.
         latch_waits: waits for a latch on one of its pages in memory.
         latch_wait_s: seconds waited for these.
@@ -134,6 +135,7 @@ class UseSample:
     lock_wait_s: float | None = None
     splits: int | None = None
     ghosts: int | None = None
+    own_scans: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ class ServerProbes:
             self._sizes[each.table_id][1][each.index_id] = each.bytes
         uses: Sequence[UseSample] | None = results.get(("", "uses"))
         if uses is not None and not one_trip:
-            uses = [replace(use, own_rows=None, own_pages=None) for use in uses]
+            uses = [replace(use, own_rows=None, own_pages=None, own_scans=None) for use in uses]
         return ServerRead(
             uses=None if uses is None else tuple(self._sized(self._own.without(uses))),
             statistics=self._statistics,

@@ -33,7 +33,10 @@ def seen_from_standby(snapshot: Snapshot, results: Results) -> Snapshot:
     uses = snapshot.uses
     if uses is not None:
         uses = tuple(
-            replace(u, scans=None, rows_read=None, pages=None, own_rows=None, own_pages=None, ghosts=None) for u in uses
+            replace(
+                u, scans=None, rows_read=None, pages=None, own_rows=None, own_pages=None, own_scans=None, ghosts=None
+            )
+            for u in uses
         )
     newest_id = {queue: rows[0] for (queue, probe), rows in results.items() if probe == "newest_id"}
     queues = tuple(_without_primary(q, newest_id.get(q.layout.queue)) for q in snapshot.queues)

@@ -15,10 +15,11 @@ from qmon.monitor.probes.statements import StatementCache
 
 @dataclass(frozen=True, slots=True)
 class OwnUse:
-    """One row a table or index: rows and pages that our session has read and is about to hand in."""
+    """One row a table or index: scans begun by our session, rows and pages read; it is about to hand them in."""
 
     table_id: int
     index_id: int
+    scans: int
     rows_read: int
     pages: int
 
@@ -28,7 +29,7 @@ class OwnUses:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._read: dict[Key, tuple[int, int]] = {}
+        self._read: dict[Key, tuple[int, int, int]] = {}
 
     def keep(self, tables: Collection[int]) -> None:
         """Forget what was read of other tables than these."""
@@ -45,8 +46,8 @@ class OwnUses:
         *found, own = connection.fetch_batch([*bounds, statements.of("own_uses", OwnUse, {"tables": asked}).bound])
         with self._lock:
             for use in records(OwnUse, own):
-                before = self._read.get((use.table_id, use.index_id), (0, 0))
-                self._read[use.table_id, use.index_id] = (before[0] + use.rows_read, before[1] + use.pages)
+                scans, rows, pages = self._read.get((use.table_id, use.index_id), (0, 0, 0))
+                self._read[use.table_id, use.index_id] = scans + use.scans, rows + use.rows_read, pages + use.pages
         return found
 
     def without(self, uses: Sequence[UseSample]) -> list[UseSample]:
@@ -56,8 +57,9 @@ class OwnUses:
         return [
             replace(
                 use,
-                rows_read=None if use.rows_read is None else use.rows_read - read[0],
-                pages=None if use.pages is None else use.pages - read[1],
+                scans=None if use.scans is None else use.scans - read[0],
+                rows_read=None if use.rows_read is None else use.rows_read - read[1],
+                pages=None if use.pages is None else use.pages - read[2],
             )
             if (read := own.get((use.table_id, use.index_id))) is not None
             else use

@@ -3,6 +3,7 @@
 -- :tables      table ids as an array, {1,2}
 -- > table_id   as asked
 -- > index_id   the index; 0: the table itself
+-- > scans      scans begun
 -- > rows_read  rows or index entries that scans have returned
 -- > pages      pages touched
 WITH RECURSIVE part AS (
@@ -23,6 +24,7 @@ WITH RECURSIVE part AS (
 SELECT
     CAST(p.table_id AS bigint) AS table_id,
     CASE p.root WHEN p.table_id THEN 0 ELSE CAST(p.root AS bigint) END AS index_id,
+    CAST(sum(pg_stat_get_xact_numscans(p.id)) AS bigint) AS scans,
     CAST(sum(pg_stat_get_xact_tuples_returned(p.id)) AS bigint) AS rows_read,
     CAST(sum(pg_stat_get_xact_blocks_fetched(p.id)) AS bigint) AS pages
 FROM part AS p

@@ -19,6 +19,7 @@
 -- > lock_wait_s  NULL: not counted
 -- > splits       NULL: not counted
 -- > ghosts       of a table its dead rows
+-- > own_scans  scans begun by our own session and not handed in yet
 WITH RECURSIVE part AS (
     SELECT r.table_id, r.id AS root, r.id, r.role
     FROM (
@@ -53,7 +54,8 @@ SELECT
     CAST(NULL AS bigint) AS lock_waits,
     CAST(NULL AS float8) AS lock_wait_s,
     CAST(NULL AS bigint) AS splits,
-    CAST(sum(CASE p.role WHEN 'table' THEN pg_stat_get_dead_tuples(p.id) END) AS bigint) AS ghosts
+    CAST(sum(CASE p.role WHEN 'table' THEN pg_stat_get_dead_tuples(p.id) END) AS bigint) AS ghosts,
+    CAST(sum(pg_stat_get_xact_numscans(p.id)) AS bigint) AS own_scans
 FROM part AS p
 JOIN pg_class AS c ON c.oid = p.root
 WHERE pg_stat_force_next_flush() IS NOT NULL
