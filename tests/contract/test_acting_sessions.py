@@ -293,5 +293,13 @@ def _sleep(raw: pyodbc.Connection, failures: list[str]) -> None:
 
 
 def test_only_designs_that_delete_on_pop_are_requeued_so(database: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match="a status keeps what is popped"):
         prepare_requeue_sessions(desk_at(database, tmp_path), made(database, "status"), Choice())
+
+
+def test_only_what_is_in_progress_is_requeued_so(database: str, tmp_path: Path) -> None:
+    context, layout = desk_at(database, tmp_path), made(database, "naive")
+    for state in ("ready", "dead"):
+        with pytest.raises(BadInput, match=f"not what is {state}"):
+            prepare_requeue_sessions(context, layout, Choice(state=state))
+    assert prepare_requeue_sessions(context, layout, Choice(state="in_progress")).plan.refused

@@ -6,19 +6,24 @@ import json
 import random
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from qmon.errors import BadInput
+from qmon.engines.base import Connection, Target
+from qmon.engines.postgres.engine import Postgres
+from qmon.errors import BadInput, ConnectionLost
 from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Phase, SourceState
+from qmon.operate.context import OperatorContext
 from qmon.recording.read.paths import begins_at, name_of, safe, segments
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write import segment
+from qmon.recording.write.operations import OperationsWatch
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.recovery import salvage
 from tests import needs
@@ -209,6 +214,7 @@ from pathlib import Path
 from tests.recording.writing import snapshots
 from tests.tui.scripted import view
 from tests.facts import wait_until
+from qmon.recording.write.operations import OperationsWatch
 from qmon.recording.write.recorder import Recorder
 import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -254,3 +260,23 @@ def test_the_limits_are_those_that_are_promised() -> None:
 
     assert (segment.FRAME_S, segment.SEGMENT_BYTES) == (120.0, 16 * 2**20)
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+
+
+def test_where_operations_cannot_be_read_that_is_tried_again_after_a_while_and_at_the_end(tmp_path: Path) -> None:
+    tried, again = threading.Event(), threading.Event()
+    asked: list[str] = []
+
+    def connect(purpose: str) -> Connection:
+        (again if tried.is_set() else tried).set()
+        asked.append(purpose)
+        raise ConnectionLost("it went away")
+
+    recorder = Recorder(tmp_path, "orders", interval_s=2.0)
+    recorder.seen(*snapshots(1), view())
+    context = OperatorContext(connect, Postgres(), Target("orders", "postgres", {}), "anna@app-7")
+    watch = OperationsWatch(context, recorder, every_s=600.0)
+    assert tried.wait(60.0)
+    assert not again.wait(0.2)
+    watch.close()
+    recorder.close()
+    assert asked == ["record", "record"]

@@ -115,6 +115,18 @@ def test_the_columns_of_the_layout_are_made(engine: EngineName, design: str) -> 
         assert re.search(rf"^\s+{name}\s+\w", made, re.MULTILINE), name
 
 
+@pytest.mark.parametrize("design", [design for design in DESIGNS if SHAPES[design].attempts])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_states_of_the_layout_are_those_of_the_indexes(engine: EngineName, design: str) -> None:
+    made = "\n".join(query.text for query in queries.design_files(engine, design, NEWEST[engine]))
+    found = dict(re.findall(r"INDEX \{(\w+)_index\} ON [^;]*? WHERE status = (\d+)", made))
+    state = SHAPES[design].state
+    assert state is not None
+    states = {"ready": state.ready, "work": state.in_progress, "done": state.done, "dead": state.dead}
+    assert {"work", "dead"} <= found.keys()
+    assert found == {index: str(states[index]) for index in found}
+
+
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize(
     ("engine", "major"), [(engine, major) for engine in ENGINES for major in VERSIONS[engine]], ids=str

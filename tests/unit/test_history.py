@@ -68,6 +68,21 @@ def test_first_poll_shows_depth_and_no_rate() -> None:
     assert (queue.gap.value, queue.gap_kind) == (14, "id span")
 
 
+@pytest.mark.parametrize(
+    ("head", "age_s", "at_least", "estimated"),
+    [("7", 10.0, True, False), ("22", 8.0, False, True), ("26", None, False, False), ("x", None, False, False)],
+)
+def test_the_oldest_without_a_push_time_is_as_old_as_its_id_is_known(
+    head: str, age_s: float | None, at_least: bool, estimated: bool
+) -> None:
+    history, given = TargetHistory(), fifo(COUNTERS, head=HeadSample(head, None, 5))
+    for number, last_id in ((1, 20), (2, 25)):
+        history.add(poll(number, 998.0 + 2 * number, replace(given, last_id=last_id)))
+    oldest = history.add(poll(3, 1010.0, replace(given, last_id=25))).queues[0].oldest
+    assert (oldest.value, oldest.at_least, oldest.estimated) == (age_s, at_least, estimated)
+    assert oldest.reason
+
+
 def test_second_poll_gives_rates_of_committed_messages() -> None:
     history = TargetHistory()
     history.add(poll(1, 1000.0, fifo(COUNTERS)))
