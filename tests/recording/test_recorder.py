@@ -267,8 +267,8 @@ def test_where_operations_cannot_be_read_that_is_tried_again_after_a_while_and_a
     asked: list[str] = []
 
     def connect(purpose: str) -> Connection:
-        (again if tried.is_set() else tried).set()
         asked.append(purpose)
+        (again if tried.is_set() else tried).set()
         raise ConnectionLost("it went away")
 
     recorder = Recorder(tmp_path, "orders", interval_s=2.0)
@@ -278,5 +278,6 @@ def test_where_operations_cannot_be_read_that_is_tried_again_after_a_while_and_a
     assert tried.wait(60.0)
     assert not again.wait(0.2)
     watch.close()
+    assert again.wait(60.0)
     recorder.close()
     assert asked == ["record", "record"]

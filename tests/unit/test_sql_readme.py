@@ -10,6 +10,7 @@ import pytest
 
 from qmon.engines.base import EngineName
 from qmon.engines.sql import queries
+from qmon.model.queue_figures import QUEUE_FIGURES
 
 README: Final = Path(__file__).parents[2] / "sql" / "README.md"
 NAMES: Final = README.read_text("utf-8").partition("## The names that probes may use")[2].partition("\n## ")[0]
@@ -40,6 +41,11 @@ def test_each_view_of_a_probe_on_sql_server_is_named() -> None:
     }
     assert len(read) >= 15
     assert {view for view in read - HELPERS if view not in TABLE} == set()
+
+
+def test_each_figure_of_a_queue_is_named() -> None:
+    named = {name.strip() for row in ROWS for name in row.split("|")[1].split(",")}
+    assert {figure.words for figure in QUEUE_FIGURES} - named == set()
 
 
 def test_each_figure_has_both_engines_or_says_that_one_has_none() -> None:
