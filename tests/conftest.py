@@ -50,22 +50,15 @@ WATCH.install()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each test has a marker for what it needs; those that are alone come first, as most others wait for them.
-
-    Meanwhile each other process has tests that need not wait: its part of the list begins with them.
-    """
+    """Each test has a marker for what it needs."""
     for item in items:
         needs.mark(item)
-    items.sort(key=lambda item: item.get_closest_marker("alone") is None)
-    others = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) - 1
-    rest = items[len(items) // (others + 1) :] if others else []
-    light, heavy = [each for each in rest if needs.beside(each)], [each for each in rest if not needs.beside(each)]
-    items[len(items) - len(rest) :] = [
-        each
-        for at in range(others)
-        for part in (light, heavy)
-        for each in part[len(part) * at // others : len(part) * (at + 1) // others]
-    ]
+
+
+@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
+def pytest_order_items(items: list[pytest.Item]) -> None:
+    """Order what is left once every other hook has left out its own, since processes get equal parts of it."""
+    items[:] = needs.ordered(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 @pytest.hookimpl(wrapper=True)

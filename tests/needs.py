@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -50,6 +52,23 @@ def beside(item: pytest.Item) -> bool:
     drawn = item.path.parent.name == "tui" and not item.path.name.endswith(("_terminal.py", "_live.py", "_real.py"))
     fixtures: tuple[str, ...] = getattr(item, "fixturenames", ())
     return kind(item) == "unit" or (drawn and "server" not in fixtures)
+
+
+def ordered(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
+    """The tests that are alone come first, in the part of the first process, as most others wait for them.
+
+    Meanwhile each other process has tests that need not wait: its part of the list begins with them.
+    """
+    alone = [each for each in items if each.get_closest_marker("alone")]
+    rest = [each for each in items if not each.get_closest_marker("alone")]
+    others = processes - 1
+    if not others:
+        return alone + rest
+    light, heavy = [each for each in rest if beside(each)], [each for each in rest if not beside(each)]
+    first = max(0, len(items) // processes - len(alone))
+    parts = (light, heavy[first:])
+    shared = (part[len(part) * at // others : len(part) * (at + 1) // others] for at in range(others) for part in parts)
+    return [*alone, *heavy[:first], *itertools.chain.from_iterable(shared)]
 
 
 class Watch:

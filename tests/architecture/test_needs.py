@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests import needs
+
 CHECKOUT = Path(__file__).parents[2]
 TESTS = """
 import contextlib, subprocess
@@ -57,3 +61,15 @@ def test_what_a_test_uses_is_what_its_marker_says(tmp_path: Path) -> None:
         "test_spark - Failed: marked unit, it used java (spark)",
     ]
     assert "5 failed, 4 passed" in done.stdout
+
+
+def test_while_one_is_alone_the_others_begin_with_what_need_not_wait(request: pytest.FixtureRequest) -> None:
+    items, processes = request.session.items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if processes == 1:
+        items, processes = needs.ordered(items, 5), 5
+    size = len(items) // processes
+    alone = [each.get_closest_marker("alone") is not None for each in items]
+    assert alone == sorted(alone, reverse=True)
+    for at in range(1, processes):
+        light = [needs.beside(each) for each in items[at * size + 2 : (at + 1) * size - 2]]
+        assert light == sorted(light, reverse=True), at
