@@ -22,7 +22,8 @@ FOLDERS: Final = {
     **dict.fromkeys(("contract", "demo", "laboratory", "libraries", "tui"), "server"),
     "pipeline": "spark",
 }
-"""Where tests are that start what they need by themselves, or draw whole screens, which takes long."""
+"""Where tests are that start what they need by themselves, or draw whole screens, which takes long; those of ``tui``
+that are quick say ``unit``."""
 PROGRAMS: Final = {
     **dict.fromkeys(
         ("initdb", "postgres", "createdb", "dropdb", "pg_basebackup", "pgbouncer", "psql", "tmux"), "server"

@@ -20,6 +20,8 @@ from tests.tui.scripted import NASTY
 from tests.unit.test_sqlserver_clues import Rows, answering
 from tests.unit.test_sqlserver_replay import Idle
 
+pytestmark = pytest.mark.unit
+
 LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")
 FACTS = TableFacts(12)
 QUEUES: tuple[Mapping[str, object], ...] = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,8 @@ from qmon.model.figure import Verdict
 from qmon.tui.overview import rows as overview
 from qmon.tui.widgets.columns import GridColumn, GridRow, natural_widths, place
 from tests.tui.scripted import twelve
+
+pytestmark = pytest.mark.unit
 
 
 def titles(cells: int) -> list[str]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from qmon.tui import figures
 from tests.tui.scripted import queue
+
+pytestmark = pytest.mark.unit
 
 
 def test_what_it_takes_is_for_the_queue_screen() -> None:

@@ -19,6 +19,8 @@ from qmon.tui.history.plot import LEFT, limits, plot
 from qmon.tui.history.range import SPANS_S, Range
 from qmon.tui.spans import line_width
 
+pytestmark = pytest.mark.unit
+
 NOW = 1_795_255_200.0
 
 

@@ -15,6 +15,8 @@ from qmon.tui.app import QmonApp
 from qmon.tui.past_reader import KnownPast
 from tests.tui.scripted import TAKEN_AT, Clock, Scripted, view
 
+pytestmark = pytest.mark.unit
+
 SIZES = [(80, 24), (120, 40), (200, 50)]
 Steps = Callable[[Pilot[None]], Awaitable[None]]
 

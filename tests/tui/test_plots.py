@@ -14,6 +14,8 @@ from qmon.tui.plots.throughput import throughput
 from qmon.tui.spans import line_width
 from tests.tui.scripted import history
 
+pytestmark = pytest.mark.unit
+
 
 def point(at: float, ready: float | None, push: float | None = None) -> Point:
     return Point(at, ready, push, None, None, None, None)

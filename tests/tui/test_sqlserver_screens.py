@@ -11,6 +11,8 @@ from qmon.model.view import View
 from tests.tui.driving import Driver, dashboard
 from tests.tui.shop import POLLS, Values, polled
 
+pytestmark = pytest.mark.unit
+
 
 def rows(d: Driver) -> list[str]:
     """What is painted, line by line, with one blank between words."""

@@ -9,6 +9,8 @@ from qmon.monitor.source import Phase
 from tests.tui.driving import dashboard, later
 from tests.tui.scripted import TAKEN_AT
 
+pytestmark = pytest.mark.unit
+
 
 async def test_before_the_first_figures_the_screen_is_calm_and_has_no_zeros() -> None:
     async with dashboard() as d:

@@ -16,6 +16,8 @@ from qmon.tui.waits import horizon, panel
 from tests.tui.driving import dashboard
 from tests.tui.waited import NEXT, SLEEPER, counted, use, waited_view
 
+pytestmark = pytest.mark.unit
+
 COUNTERS = CounterRates(10.0, 1_204.3, 612.0, 0.4, 0.0, None)
 STORE = VersionStoreSample(1_288_490_189, None, whole_server=False)
 READS = replace(

@@ -12,6 +12,8 @@ from qmon.tui import figures
 from qmon.tui.sanitize import clean, pad, shorten, width
 from qmon.tui.spans import LinePart, cut, fit, line_width, spread, wrap
 
+pytestmark = pytest.mark.unit
+
 
 @pytest.mark.parametrize(
     ("value", "written", "aligned"),
