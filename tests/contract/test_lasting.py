@@ -58,7 +58,7 @@ def test_one_that_failed_is_prepared_anew(connection: OdbcConnection) -> None:
     assert told(connection, "a") == "a"
     with pytest.raises(QueryFailed, match="division by zero") as failure:
         told(connection, "b", by=0)
-    assert failure.tb  # whoever keeps what was raised keeps no statement by it
+    assert failure.type is QueryFailed  # whoever keeps what was raised keeps no statement by it
     assert [told(connection, value) for value in ("c", "d")] == ["c", "d"]
     assert runs(connection) == [2]
 

@@ -272,7 +272,7 @@ def test_where_operations_cannot_be_read_that_is_tried_again_after_a_while_and_a
         raise ConnectionLost("it went away")
 
     recorder = Recorder(tmp_path, "orders", interval_s=2.0)
-    recorder.seen(*snapshots(1), view())
+    recorder.seen(snapshots(1)[0], view())
     context = OperatorContext(connect, Postgres(), Target("orders", "postgres", {}), "anna@app-7")
     watch = OperationsWatch(context, recorder, every_s=600.0)
     assert tried.wait(60.0)
