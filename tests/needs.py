@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,14 +61,22 @@ def ordered(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
     """
     alone = [each for each in items if each.get_closest_marker("alone")]
     rest = [each for each in items if not each.get_closest_marker("alone")]
-    others = processes - 1
-    if not others:
+    if processes == 1:
         return alone + rest
     light, heavy = [each for each in rest if beside(each)], [each for each in rest if not beside(each)]
-    first = max(0, len(items) // processes - len(alone))
-    parts = (light, heavy[first:])
-    shared = (part[len(part) * at // others : len(part) * (at + 1) // others] for at in range(others) for part in parts)
-    return [*alone, *heavy[:first], *itertools.chain.from_iterable(shared)]
+    out = alone + _taken(heavy, len(items) // processes - len(alone))
+    for left in range(processes - 1, 0, -1):  # of what is left, each gets as many as xdist deals out
+        size = (len(light) + len(heavy)) // left
+        own = _taken(light, len(light) // left)
+        out += own + _taken(heavy, size - len(own))
+    return out + light + heavy
+
+
+def _taken(items: list[pytest.Item], number: int) -> list[pytest.Item]:
+    """The first so many, which are no longer among ``items``."""
+    found = items[: max(0, number)]
+    del items[: len(found)]
+    return found
 
 
 class Watch:

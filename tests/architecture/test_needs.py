@@ -67,9 +67,11 @@ def test_while_one_is_alone_the_others_begin_with_what_need_not_wait(request: py
     items, processes = request.session.items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if processes == 1:
         items, processes = needs.ordered(items, 5), 5
-    size = len(items) // processes
     alone = [each.get_closest_marker("alone") is not None for each in items]
     assert alone == sorted(alone, reverse=True)
-    for at in range(1, processes):
-        light = [needs.beside(each) for each in items[at * size + 2 : (at + 1) * size - 2]]
-        assert light == sorted(light, reverse=True), at
+    dealt = len(items) // processes
+    for left in range(processes - 1, 0, -1):
+        size = (len(items) - dealt) // left
+        light = [needs.beside(each) for each in items[dealt : dealt + size]]
+        assert light == sorted(light, reverse=True), left
+        dealt += size
