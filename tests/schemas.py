@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -54,6 +55,9 @@ def files() -> dict[str, str]:
 
 def _schema(kind: Any) -> dict[str, Any]:
     made = msgspec.json.schema(kind, schema_hook=_text)
+    for each in made.get("$defs", {}).values():
+        if "description" in each:
+            each["description"] = inspect.cleandoc(each["description"])  # as Python has it from 3.13 on
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
 
 

@@ -19,6 +19,15 @@ from qmon.cli.console import says_all
 Format = Literal["table", "json", "csv"]
 _FORMULA: Final = ("=", "+", "-", "@")
 """What a spreadsheet takes for the beginning of a formula."""
+_UNITS: Final = {
+    **dict.fromkeys(("push_rate", "pop_rate", "complete_rate", "archive_rate"), "per_s"),
+    **dict.fromkeys(("push_rate_week_before", "pop_rate_best_hour", "push_rate_growth_per_day"), "per_s"),
+    **dict.fromkeys(("started_at", "ended_at", "kept_until", "until"), "epoch_s"),
+    **dict.fromkeys(("fill", "confidence", "kept"), "share"),
+    "growth": "bytes_per_s",
+    "wal_per_cycle": "bytes",
+}
+"""What the header of CSV adds to fields whose names do not say their unit; rates are of messages."""
 
 
 def clean(text: object) -> str:
@@ -46,7 +55,7 @@ def say(text: str = "") -> None:
 def report(form: Format, found: Mapping[str, Any], kind: type, rows: str = "") -> None:
     """Print an object of the ``TypedDict`` ``kind`` as JSON; or as CSV its list ``rows``, else itself as one row.
 
-    CSV has a header, an empty field for what is not known, a column for each field of a nested object
+    CSV has a header with units, an empty field for what is not known, a column for each field of a nested object
     (``verdict_code``), and lists and maps as JSON in their field; without ``schema``.
     """
     import msgspec
@@ -71,8 +80,13 @@ def _json(value: object) -> str:
 def _csv(kind: type, rows: Sequence[Mapping[str, Any]]) -> None:
     paths = list(_columns(kind))
     lines = csv.writer(sys.stdout, lineterminator="\n")
-    lines.writerow(["_".join(path) for path in paths])
+    lines.writerow(header(*path) for path in paths)
     lines.writerows([_field(functools.reduce(_inner, path, row)) for path in paths] for row in rows)
+
+
+def header(*path: str) -> str:
+    """The column of a field, with its unit: ``pop_rate_per_s``."""
+    return "_".join((*path, *filter(None, [_UNITS.get(path[-1])])))
 
 
 def _inner(value: Any, name: str) -> Any:

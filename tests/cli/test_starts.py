@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import Final
@@ -73,6 +74,18 @@ def test_a_recording_begins_and_ends_without_a_server(tmp_path: Path) -> None:
     done = call("record", NOWHERE, "--to", str(tmp_path), "--for", "1s")
     assert done.exit_code == 0, done.output
     assert "0 snapshots recorded" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the demo does not run here")
+def test_the_demo_without_a_terminal_is_refused_before_anything_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    from qmon.demo import runner
+
+    begun: list[str] = []
+    monkeypatch.setattr("sys.__stdin__", io.StringIO())
+    monkeypatch.setattr(runner, "EmbeddedServer", lambda **_: begun.append("a server"))
+    done = call("demo")
+    assert (done.exit_code, begun) == (2, [])
+    assert done.stderr == "qmon: standard input is not a terminal; without one, use --headless --for 20s\n"
 
 
 @pytest.mark.skipif(sys.platform != "win32", reason="the demo runs here")

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from qmon.cli.commands.pipeline import pipeline as command
 from qmon.cli.commands.pipeline.text import as_object
-from qmon.cli.output import report
+from qmon.cli.output import header, report
 from qmon.cli.reports.pipeline import PeriodReport
 from qmon.pipeline.lake.lake import Lake
 from tests.cli.calling import call
@@ -38,7 +38,7 @@ def test_each_form_of_what_was_taken_in(spark: SparkSession, tmp_path: Path, mon
     table, json, csv_ = (call("pipeline", "report", *place, "--output", form) for form in ("table", "json", "csv"))
     (queue,) = valid(json.stdout, "pipeline-report")["queues"]
     (line,) = csv.DictReader(csv_.stdout.splitlines(), strict=True)
-    assert line == {name: "" if value is None else str(value) for name, value in queue.items()}
+    assert line == {header(name): "" if value is None else str(value) for name, value in queue.items()}
     assert queue["target"] in table.stdout and queue["queue"] in table.stdout
 
 

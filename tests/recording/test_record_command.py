@@ -15,7 +15,8 @@ from qmon.recording.write.retention import MARK, parse_size, retain
 from tests.cli.calling import call, program, surroundings
 from tests.contract.watching import installed
 from tests.facts import query, wait_until
-from tests.recording.writing import lines_of, sequences, value
+from tests.recording.writing import lines_of, sequences, text_of, value
+from tests.schemas import valid
 
 CONFIG = """
 [target.shop]
@@ -96,6 +97,8 @@ def test_operations_are_in_the_stream(tmp_path: Path, database: str) -> None:
     assert (operation["kind"], operation["state"], operation["done"]) == ("purge", "done", 3)
     marks = [mark for path in segments(tmp_path) for mark in open_segment(path).marks]
     assert "operation" in {mark.kind for mark in marks}
+    written = b"".join(map(text_of, segments(tmp_path))).decode().splitlines()
+    assert {valid(line, "recording")["k"] for line in written} >= {"snapshot", "operation", "end"}
 
 
 def test_bad_input_is_said_before_anything_begins(tmp_path: Path) -> None:

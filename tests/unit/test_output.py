@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import types
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints
 
 import pytest
 import typer
@@ -18,7 +20,10 @@ from typer.main import get_command
 import qmon.recording
 from qmon.cli.app import app
 from qmon.cli.output import Format, report
+from qmon.cli.reports import figures, pipeline, target
+from qmon.cli.reports.bench import BenchLoad
 from qmon.cli.reports.figures import QueueReport
+from qmon.model.operations import Operation
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.report import queue_object
 from qmon.recording.format.records import KINDS
@@ -88,6 +93,47 @@ def test_without_rows_there_is_the_header_and_an_object_is_one_row(capsys: pytes
     header = printed(capsys, "csv", {"schema": 1, "rows": []}, Rows, "rows")
     assert header == "name,count,sure,inner_low,inner_high,words,by_name\n"
     assert printed(capsys, "csv", {"low": 1, "high": None}, Inner) == "low,high\n1,\n"
+
+
+UNIT = re.compile(r"(^|_)(s|ms|seconds|epoch_s|bytes|share|days|per_(s|pop|cycle))$")
+"""How the name of a column ends that is no count."""
+COUNTS = {"dead_rows", "ready_mean", "ready_p95", "ready_max", "times_naive", "value", "before", "after"}
+"""Without a unit, or of one that their row names."""
+FIGURES = [
+    *(figures.QueueReport, figures.ProblemReport, figures.Difference, target.KnownQueue, target.ProbeCheck),
+    *(target.TrashRow, target.ActionReport, target.ArchiveReport, target.LoadReport, Operation),
+    *(BenchLoad, pipeline.IngestReport, pipeline.QueuePeriod, pipeline.TakenReport),
+]
+"""The rows of each command that has CSV with numbers."""
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_each_column_of_csv_says_its_unit(kind: type, capsys: pytest.CaptureFixture[str]) -> None:
+    row = filled(kind)
+    text = printed(capsys, "csv", row, kind)
+    (line,) = as_rows(text)
+    fractions = {name for name, value in line.items() if value == "0.5"}
+    assert {name for name in fractions if not UNIT.search(name)} <= COUNTS
+    assert [name for name in line if name.endswith(("_rate", "_at", "_until"))] == []
+
+
+def filled(kind: Any) -> dict[str, Any]:
+    """A record with 0.5 wherever there may be a fraction, and whatever is nested."""
+    out: dict[str, Any] = {}
+    for name, hint in get_type_hints(kind).items():
+        parts = set(leaves(hint))
+        nested = next((each for each in parts if hasattr(each, "__annotations__")), None)
+        out[name] = filled(nested) if nested else 0.5 if float in parts else None
+    return out
+
+
+def leaves(hint: Any) -> Iterator[Any]:
+    """The types that a value may be of itself."""
+    if get_origin(hint) in (types.UnionType, Union, NotRequired):
+        for each in get_args(hint):
+            yield from leaves(each)
+    else:
+        yield hint
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", '=HYPERLINK("http://x","y")'])

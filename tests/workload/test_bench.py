@@ -289,7 +289,7 @@ def test_the_command_prints_what_it_measured_and_writes_a_picture(database: str,
     elif output == "csv":
         rows = list(csv.DictReader(made.stdout.splitlines()))
         assert [(row["design"], row["held"] == "true") for row in rows] == runs
-        assert all(bool(row["kept"]) is (row["held"] == "true") and float(row["push_p50_ms"]) > 0 for row in rows)
+        assert all(bool(row["kept_share"]) is (row["held"] == "true") and float(row["push_p50_ms"]) > 0 for row in rows)
     else:
         found = valid(made.stdout, "bench")
         assert [(each["design"], each["held"]) for each in found["loads"]] == runs
