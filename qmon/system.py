@@ -160,6 +160,24 @@ def here(*, linux: str, macos: str, windows: str) -> str:
     return {"win32": windows, "darwin": macos}.get(sys.platform, linux)
 
 
+def adding(extra: str) -> str:
+    """The command that adds what an extra needs to this environment, by pipx or uv where one of them made it."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        asked = [each.split(";") for each in requires("qmon-sql") or () if f"extra == '{extra}'" in each]
+    except PackageNotFoundError:
+        return f"in a clone of qmon pip install '.[{extra}]'"
+    made = Path(sys.prefix)
+    if (made / "pipx_metadata.json").exists():
+        tool = f'pipx inject "{made.name}"'
+    elif (made / "uv-receipt.toml").exists():
+        tool = f'uv pip install --python "{made}"'
+    else:
+        tool = "pip install"
+    return " ".join([tool, *(f'"{package.strip()}"' for package, _ in asked)])
+
+
 def need_posix(what: str) -> None:
     """Raise ``BadInput`` on Windows."""
     if sys.platform == "win32":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from qmon.demo.account import Account
 from qmon.errors import BadInput
+from qmon.system import adding
 
 # initdb asks its neighbours for their version through a shell, with their path between double quotes.
 _SAFE_IN_A_SHELL = re.compile(r'[^"$`\\\n]*')
@@ -27,9 +28,7 @@ def packaged() -> Path:
         folder = Path(place) / "pginstall" / "bin"
         if (folder / "postgres").is_file():
             return folder
-    raise BadInput(
-        "no PostgreSQL to run: in a clone of qmon pip install '.[demo]', or name a folder with initdb and postgres"
-    )
+    raise BadInput(f"no PostgreSQL to run: {adding('demo')}")
 
 
 def reachable(bin_dir: Path, account: Account, spare: Path) -> Path:

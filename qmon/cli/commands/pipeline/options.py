@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.errors import BadInput
+from qmon.system import adding
 
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import Lake
@@ -31,7 +32,7 @@ Conf = Annotated[
 def needed() -> None:
     """Raise ``BadInput`` with the command that installs it where the extra is missing."""
     if any(importlib.util.find_spec(name) is None for name in _NEEDED):
-        raise BadInput("the pipeline needs Spark, and Java 17 or later; in a clone of qmon: pip install '.[pipeline]'")
+        raise BadInput(f"the pipeline needs Spark, and Java 17 or later: {adding('pipeline')}")
 
 
 @contextmanager
