@@ -30,7 +30,10 @@ def qmon(*arguments: str, home: Path) -> str:
 
 
 def test_commands_start_and_files_are_locked_renamed_and_rotated(tmp_path: Path) -> None:
-    files = ("cli/test_starts.py", "recording/test_recorder.py", "unit/test_log.py", "unit/test_notify_command.py")
+    files = (
+        *("cli/test_starts.py", "cli/test_serve_access.py", "recording/test_recorder.py"),
+        *("unit/test_log.py", "unit/test_notify_command.py", "unit/test_metrics.py"),
+    )
     done = run(
         *("pytest", "-q", "-n", "0", "-p", "tests.as_windows", "-p", "no:cacheprovider", "-o", "timeout_method=thread"),
         *(f"tests/{file}" for file in files),
@@ -44,6 +47,7 @@ def test_a_queue_is_installed_loaded_recorded_and_shown_again(database: str, tmp
     done = json.loads(qmon("load", database, "naive", "--for", "2s", "--output", "json", home=tmp_path))
     assert done["totals"]["pushed"] > 0
     assert done["totals"]["errors"] == 0
+    assert qmon("status", database, "--output", "csv", home=tmp_path).splitlines()[1].startswith("naive,naive,")
     qmon("record", database, "--to", str(tmp_path / "kept"), "--every", "500ms", "--for", "2s", home=tmp_path)
     (sealed,) = (tmp_path / "kept").rglob("*.zst")
     assert not sealed.name.startswith("_")
