@@ -91,9 +91,10 @@ def test_any_record_comes_back(expected: list[polled.WriterSample], random: obje
     random.shuffle(columns)  # type: ignore[attr-defined]
     rows = Rows(tuple(columns), tuple(tuple(getattr(record, name) for name in columns) for record in expected))
     found = records(polled.WriterSample, rows)
-    assert list(map(dataclasses.astuple, found)) == list(
-        map(dataclasses.astuple, expected)
-    )  # NaN is no NaN, but itself
+    as_tuples = [
+        [dataclasses.astuple(each) for each in samples] for samples in (found, expected)
+    ]  # NaN is itself there
+    assert as_tuples[0] == as_tuples[1]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in vars(polled).values() if dataclasses.is_dataclass(kind)])
