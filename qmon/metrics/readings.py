@@ -67,14 +67,14 @@ class TargetReadings:
         self._live = False
         self._totals: dict[tuple[str, str], _Total] = {}
 
-    def take(self, event: Event) -> None:
-        """Take in one poll, or a change of phase."""
+    def take(self, event: Event | View) -> None:
+        """Take in one poll, as it was read or as somebody has made a view of it already, or a change of phase."""
         if isinstance(event, SourceState):
             with self._lock:
                 self._live = event.phase in (Phase.LIVE, Phase.LATE)
             self._told(event)
             return
-        view = self._history.add(event)
+        view = event if isinstance(event, View) else self._history.add(event)
         self.seen(view)
         self._told(view)
 
@@ -115,16 +115,26 @@ class TargetReadings:
         if view is not None:
             found.append((POLL_AGE, (self.name,), behind_s))
         if fresh is not None:
+            found.extend(self._verdicts(fresh))
             for queue in fresh.queues:
                 found.extend(self._of_queue(queue, behind_s + fresh.since_read_s(queue)))
         of_source = {metric.source: metric for metric in COUNTERS}
         found.extend((of_source[source], (self.name, name), total) for (name, source), total in totals.items())
         return found
 
+    def _verdicts(self, view: View) -> Iterator[Reading]:
+        """Each verdict once, with those of Service Broker's queues."""
+        broker = view.server.broker
+        by_name = [
+            *((queue.name, queue.verdicts) for queue in view.queues),
+            *(broker.verdicts.items() if broker else ()),
+        ]
+        found = dict.fromkeys((name, each.code, each.severity) for name, verdicts in by_name for each in verdicts)
+        for name, code, severity in found:
+            yield VERDICT, (self.name, name, code, severity.name.lower()), 1.0
+
     def _of_queue(self, queue: QueueView, behind_s: float) -> Iterator[Reading]:
         labels = (self.name, queue.name)
-        for code, severity in dict.fromkeys((v.code, v.severity) for v in queue.verdicts):
-            yield VERDICT, (*labels, code, severity.name.lower()), 1.0
         for metric in GAUGES:
             figure = getattr(queue, metric.source).evidence
             if figure.value is None:

@@ -40,20 +40,28 @@ class Readings(Collector):
         yield from (family for family in families.values() if family.samples)
 
 
+def registry_of(targets: Sequence[TargetReadings]) -> CollectorRegistry:
+    """What ``prometheus_client`` writes of these."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Readings(targets))
+    return registry
+
+
 def address(listen: str, *, guarded: bool = False) -> tuple[str, int]:
-    """Host and port of ``127.0.0.1:9777``. Raises ``BadInput`` where it is none.
+    """Host and port of ``127.0.0.1:9777`` or ``[::1]:9777``. Raises ``BadInput`` where it is none.
 
     ``guarded``: who reads needs a password, which is encrypted; else only this machine's own addresses are taken.
     """
-    host, _, port = listen.rpartition(":")
+    place, _, port = listen.rpartition(":")
+    host = place.removeprefix("[").removesuffix("]")
     try:
         loopback, number = host == "localhost" or ip_address(host).is_loopback, int(port)
+        if place != (f"[{host}]" if ":" in host else host):
+            raise ValueError
     except ValueError:
         raise BadInput(f"--listen is an address and a port, such as 127.0.0.1:9777, not {listen!r}") from None
     if not 0 <= number <= 65_535:
         raise BadInput(f"--listen: a port is 0 to 65535, not {number}")
-    if ":" in host:
-        raise BadInput(f"--listen {listen}: addresses of IPv6 are not served")
     if not loopback and not guarded:
         raise BadInput(
             f"--listen {listen}: other machines need TLS and a password: give --certificate, --key and --users"
@@ -78,8 +86,7 @@ class MetricsServer:
         users: Users | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        registry = CollectorRegistry(auto_describe=False)
-        registry.register(Readings(targets))
+        registry = registry_of(targets)
 
         class Handler(BaseHTTPRequestHandler):
             timeout = _CLIENT_S
@@ -113,12 +120,12 @@ class MetricsServer:
                 """Scrapes are not logged."""
 
         try:
-            self._server = _Server(address(listen, guarded=users is not None and tls is not None), Handler)
+            self._server = _Server(address(listen, guarded=users is not None and tls is not None), Handler, tls)
         except OSError as problem:
             raise BadInput(f"--listen {listen}: {problem.strerror or problem}") from problem
-        self._server.tls = tls
-        host, port = self._server.server_address[:2]
-        self.url = f"{'http' if tls is None else 'https'}://{host!s}:{port}/metrics"
+        host, port = str(self._server.server_address[0]), self._server.server_address[1]
+        place = f"[{host}]" if ":" in host else host
+        self.url = f"{'http' if tls is None else 'https'}://{place}:{port}/metrics"
         self._thread = threading.Thread(target=self._server.serve_forever, name="qmon-metrics", daemon=True)
         self._thread.start()
 
@@ -131,7 +138,12 @@ class MetricsServer:
 class _Server(ThreadingHTTPServer):
     """With TLS the handshake is made by the thread of the request: who is slow there holds up nobody else."""
 
-    tls: ssl.SSLContext | None = None
+    def __init__(
+        self, place: tuple[str, int], handler: type[BaseHTTPRequestHandler], tls: ssl.SSLContext | None
+    ) -> None:
+        self.tls = tls
+        self.address_family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
+        super().__init__(place, handler)
 
     def get_request(self) -> tuple[socket.socket, Any]:
         connection, client = super().get_request()

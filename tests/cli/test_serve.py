@@ -13,10 +13,12 @@ import pytest
 from qmon.metrics.readings import TargetReadings
 from qmon.metrics.server import MetricsServer
 from qmon.monitor.source import Phase, SourceState
+from qmon.recording.read.paths import segments
 from tests.cli.calling import call, program, surroundings
 from tests.contract.watching import installed
 from tests.facts import query, wait_until
 from tests.increase import scraped
+from tests.recording.writing import sequences
 from tests.tui.scripted import Clock, view
 
 pytestmark = pytest.mark.server
@@ -32,7 +34,8 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
     layout = installed(database, "status")[0]
     config = tmp_path / "qmon.toml"
     config.write_text(CONFIG.format(url=database))
-    command = program("serve", "shop", "gone", "--every", "500ms", "--config", str(config), "--listen", "127.0.0.1:0")
+    command = program("serve", "shop", "gone", "--every", "500ms", "--config", str(config), "--listen", "127.0.0.1:0",
+                      "--textfile", str(tmp_path / "qmon.prom"), "--record", str(tmp_path / "kept"))  # fmt: skip
     with subprocess.Popen(
         command, env=surroundings(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as child:
@@ -40,7 +43,8 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
             assert child.stderr is not None
             said = child.stderr.readline()
             assert "serving http://127.0.0.1:" in said
-            url = said.split()[-1]
+            url = said.split("serving ")[1].split(",")[0]
+            assert said.endswith(f"/metrics, writing {tmp_path}/qmon.prom, recording to {tmp_path}/kept\n")
             ready, pushed = "qmon_queue_ready_messages", "qmon_queue_pushed_messages_total"
             wait_until(lambda: (pushed, "shop", "status") in scraped(url), 90.0, what="two polls")
             query(database, f"INSERT INTO {layout.table} ({layout.payload}) SELECT 'x' FROM generate_series(1, 7)")
@@ -53,10 +57,16 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
             assert answer(url, "healthz") == (200, "ok\n")
             assert answer(url, "readyz") == (200, "shop: polled\ngone: not polled\n")
             assert answer(url, "other")[0] == 404
+            assert 'qmon_target_up{target="shop"}' in (tmp_path / "qmon.prom").read_text()
             child.send_signal(signal.SIGTERM)
-            assert child.wait(90) == 0
+            said = child.communicate(timeout=90)[1]
+            assert child.returncode == 0, said
+            assert "shop: " in said and "sealed" in said
         finally:
             child.kill()
+    assert not (tmp_path / "qmon.prom").exists()
+    assert not any(path.name.startswith("_") for path in segments(tmp_path / "kept"))
+    assert len(sequences(tmp_path / "kept")) >= 2
 
 
 def answer(url: str, path: str) -> tuple[int, str]:
@@ -86,6 +96,9 @@ def test_bad_input_is_said_before_anything_begins(database: str) -> None:
     for options, why in (
         (("--listen", "0.0.0.0:9777"), "other machines need TLS and a password"),
         (("--every", "5m"), "--every is"),
+        (("--keep", "1d"), "give --record"),
+        (("--textfile", "/nowhere/qmon.prom"), "--textfile /nowhere/qmon.prom: No such file"),
+        (("--textfile", "qmon.prom", "--users", "u"), "give --listen, too"),
         ((database,), "named twice"),
     ):
         done = call("serve", database, *options)

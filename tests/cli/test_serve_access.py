@@ -58,6 +58,17 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "cert.pem", folder / "key.pem"
 
 
+def test_addresses_of_ipv6_are_served() -> None:
+    try:
+        with socket.socket(socket.AF_INET6) as there:
+            there.bind(("::1", 0))
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    with serving(listen="[::1]:0") as url:
+        assert url.startswith("http://[::1]:")
+        assert asked(url) == 200
+
+
 @contextmanager
 def serving(
     allowed: Users | None = None, tls: ssl.SSLContext | None = None, listen: str = "127.0.0.1:0"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from prometheus_client.openmetrics.exposition import generate_latest
@@ -11,13 +12,18 @@ from prometheus_client.registry import CollectorRegistry
 
 from qmon import carried
 from qmon.errors import BadInput
-from qmon.metrics.metrics import AGE, AT_LEAST, METRICS, POLL_AGE, UP
+from qmon.metrics.metrics import AGE, AT_LEAST, METRICS, POLL_AGE, UP, VERDICT
 from qmon.metrics.readings import TargetReadings
 from qmon.metrics.server import Readings, address
+from qmon.metrics.textfile import TextFile
+from qmon.model.broker import BrokerQueue, BrokerView
+from qmon.model.figure import Severity, Verdict
 from qmon.model.rates.flow import Flow
+from qmon.model.samples.broker import BrokerQueueSample
 from qmon.model.standby import Standby
 from qmon.monitor.source import Phase, SourceState
 from qmon.monitor.state.queue import RATES_FOLLOW
+from tests.facts import wait_until
 from tests.tui.scripted import TAKEN_AT, Clock, figure, queue, view
 
 NAME = 'a "b"\\c\n[d]'
@@ -117,8 +123,38 @@ def test_names_follow_the_conventions_and_the_manual_has_each() -> None:
     assert page.count("| `qmon_") == len(METRICS) == len({metric.name for metric in METRICS})
 
 
-@pytest.mark.parametrize("listen", ["0.0.0.0:9777", "192.0.2.1:80", "9777", "127.0.0.1", "127.0.0.1:x", "localhost:-1"])
+@pytest.mark.parametrize(
+    "listen", ["0.0.0.0:9777", "192.0.2.1:80", "9777", "127.0.0.1", "127.0.0.1:x", "::1:9777", "localhost:-1"]
+)
 def test_other_addresses_are_refused(listen: str) -> None:
     with pytest.raises(BadInput, match="--listen"):
         address(listen)
     assert address("127.0.0.1:9777") == ("127.0.0.1", 9777)
+    assert address("[::1]:9777") == ("::1", 9777)
+
+
+def test_a_file_for_node_exporter_is_what_is_known_and_goes_with_us(tmp_path: Path) -> None:
+    readings, path = TargetReadings("orders-prod", Clock()), tmp_path / "qmon.prom"
+    for wrong in (tmp_path / "qmon.txt", tmp_path / "none" / "qmon.prom"):
+        with pytest.raises(BadInput, match="--textfile"):
+            TextFile(wrong, [readings], 0.01)
+    file = TextFile(path, [readings], 0.01)
+    assert 'qmon_target_up{target="orders-prod"} 0.0' in path.read_text()
+    readings.seen(view([queue(NAME, ready=figure(7.0))]))
+    wait_until(lambda: "qmon_queue_ready_messages{" in path.read_text(), 30.0, what="the figures in the file")
+    file.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_verdicts_of_service_broker_are_served_each_once() -> None:
+    off = BrokerQueueSample(501, "dbo", "q", 12, True, False, True, "", 5, True)
+    found = Verdict("queue disabled", "receive is off", Severity.CRITICAL)
+    broker = BrokerView(
+        (BrokerQueue(off, None, figure(12.0), found),), figure(None, "not read"), None, None, None, False, 0.0
+    )
+    readings, one = TargetReadings("orders-prod", Clock()), view([replace(queue("dbo.q"), verdicts=(found,))])
+    readings.seen(replace(one, server=replace(one.server, broker=broker)))
+    assert [reading[1:] for reading in readings.now() if reading[0] is VERDICT] == [
+        (("orders-prod", "dbo.q", "queue disabled", "critical"), 1.0),
+        (("orders-prod", "sys.transmission_queue", "cannot tell", "notice"), 1.0),
+    ]

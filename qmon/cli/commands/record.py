@@ -68,17 +68,14 @@ def record(
     most = parse_size(max_size) if max_size is not None else None
     known = chosen_each(targets, config, every, "recorded")
     with without_a_screen(known) as take:
-        recorders = _recorders(known, to, every, payloads, take)
+        running = recorders(known, to, every, payloads, take)
         with ended_by(signal.SIGTERM, signal.SIGINT, HANGUP) as (ending, why):
-            _watch(recorders, ending, length, _tidier(to, keep, most))
-        ended = [recorder.close(why[0] if why else "--for is over") for recorder in recorders]
-    for each in ended:
-        note(f"qmon: {_ended(each)}")
-    if any(each.recording.stopped for each in ended):
-        raise typer.Exit(_STOPPED)
+            watch(running, ending, length, tidier(to, keep, most))
+        ended = [recorder.close(why[0] if why else "--for is over") for recorder in running]
+    report(ended)
 
 
-def _recorders(
+def recorders(
     known: list[Chosen], to: Path, every: float, payloads: bool, take: Callable[[str, View | SourceState], None]
 ) -> list[HeadlessRecorder]:
     """A recorder for each target. Raises ``BadInput`` where nothing can be written."""
@@ -99,8 +96,8 @@ def _recorders(
     ]
 
 
-def _watch(
-    recorders: list[HeadlessRecorder],
+def watch(
+    running: list[HeadlessRecorder],
     ending: threading.Event,
     length: float | None,
     tidy: Callable[[], RetentionResult | None],
@@ -114,7 +111,7 @@ def _watch(
         now = time.monotonic() - began
         if length is not None and now >= length:
             break
-        statuses = [recorder.status for recorder in recorders]
+        statuses = [recorder.status for recorder in running]
         if all(each.recording.stopped for each in statuses):
             break
         if now - tidied >= _TIDY_S:
@@ -124,6 +121,14 @@ def _watch(
                 note(f"qmon: {kept.waiting} segments are due to be removed; they wait for the pipeline")
         meter.show(clean("qmon: " + " · ".join(_progress(each) for each in statuses)), now)
     meter.end()
+
+
+def report(ended: list[RecordingStatus]) -> None:
+    """Say how each recording ended. Raises ``typer.Exit`` where one ended before it was asked to."""
+    for each in ended:
+        note(f"qmon: {_ended(each)}")
+    if any(each.recording.stopped for each in ended):
+        raise typer.Exit(_STOPPED)
 
 
 def _progress(each: RecordingStatus) -> str:
@@ -143,7 +148,8 @@ def _ended(each: RecordingStatus) -> str:
     return f"{each.target}: {done.snapshots:,} snapshots recorded{lost}, {size(done.bytes)}, sealed"
 
 
-def _tidier(root: Path, keep_s: float | None, most: int | None) -> Callable[[], RetentionResult | None]:
+def tidier(root: Path, keep_s: float | None, most: int | None) -> Callable[[], RetentionResult | None]:
+    """What keeps the recordings of a folder within bounds: seconds, bytes."""
     from qmon.recording.write.retention import retain
 
     if keep_s is None and most is None:

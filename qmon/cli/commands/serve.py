@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,6 +15,14 @@ from qmon.cli import options
 from qmon.cli.output import note
 from qmon.cli.signals import ended_by
 from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.cli.session import Chosen
+    from qmon.metrics.readings import TargetReadings
+    from qmon.recording.write.headless import RecordingStatus
+    from qmon.recording.write.retention import RetentionResult
+
+_LISTEN: Final = "127.0.0.1:9777"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -36,11 +46,45 @@ def _dashboard(asked: bool) -> None:
         raise typer.Exit
 
 
+def _check(
+    listen: str | None, textfile: Path | None, record: Path | None, keep: float | None, max_size: str | None,
+    users: Path | None, certificate: Path | None, key: Path | None,
+) -> None:  # fmt: skip
+    """Raises ``BadInput`` for options that say nothing together."""
+    if (certificate is None) != (key is None):
+        raise BadInput("--certificate and --key are given together")
+    if record is None and (keep is not None or max_size is not None):
+        raise BadInput("--keep and --max-size are about recordings: give --record")
+    if textfile is not None and listen is None and (users is not None or certificate is not None):
+        raise BadInput("--users, --certificate and --key are about what is served: with --textfile give --listen, too")
+
+
 def serve(
     targets: Annotated[list[str], typer.Argument(metavar="TARGET...", help="What to poll.", show_default=False)],
     listen: Annotated[
-        str, typer.Option("--listen", metavar="ADDRESS", help="Where to serve: an address of this machine, and a port.")
-    ] = "127.0.0.1:9777",
+        str | None,
+        typer.Option(
+            "--listen",
+            metavar="ADDRESS",
+            show_default=_LISTEN,
+            help="Where to serve: an address of this machine, and a port.",
+        ),
+    ] = None,
+    textfile: Annotated[
+        Path | None,
+        typer.Option(
+            "--textfile", metavar="FILE", help="Write a file `*.prom` for node_exporter; serve only with `--listen`."
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="DIR", help="Record, too: the folder of the recordings.")
+    ] = None,
+    keep: Annotated[
+        float | None, typer.Option("--keep", parser=options.seconds, metavar="TIME", help="Remove what is older: 30d.")
+    ] = None,
+    max_size: Annotated[
+        str | None, typer.Option("--max-size", metavar="SIZE", help="Remove the oldest beyond so much: 5GB.")
+    ] = None,
     users: Annotated[
         Path | None, typer.Option("--users", metavar="FILE", help="Who may read: a file made by `htpasswd -B`.")
     ] = None,
@@ -65,30 +109,61 @@ def serve(
     Alerts of qmon.toml are told to its receivers. Ends on SIGTERM or Ctrl-C. A target that fails does not keep the
     others from being served.
     """
+    from qmon.cli.commands.record import report, tidier
     from qmon.cli.notices import without_a_screen
     from qmon.cli.session import chosen_each
     from qmon.metrics.access import tls_of, users_of
     from qmon.metrics.readings import TargetReadings
     from qmon.metrics.server import MetricsServer
-    from qmon.monitor.headless import HeadlessPoller
+    from qmon.metrics.textfile import TextFile
+    from qmon.recording.write.retention import parse_size
 
-    if (certificate is None) != (key is None):
-        raise BadInput("--certificate and --key are given together")
+    _check(listen, textfile, record, keep, max_size, users, certificate, key)
     tls = tls_of(certificate, key) if certificate is not None and key is not None else None
     allowed = users_of(users) if users is not None else None
+    most = parse_size(max_size) if max_size is not None else None
     known = chosen_each(targets, config, every, "served")
-    with without_a_screen(known) as told:
-        readings = [TargetReadings(each.target.name, told=partial(told, each.target.name)) for each in known]
-        server = MetricsServer(listen, readings, allowed, tls)
-        pollers = [
-            HeadlessPoller(each.target, each.configured, interval_s=every, sink=reading.take)
-            for each, reading in zip(known, readings, strict=True)
-        ]
-        with ended_by(signal.SIGTERM, signal.SIGINT) as (ending, _):
-            for poller in pollers:
-                poller.start()
-            note(f"qmon: serving {server.url}")
+    with without_a_screen(known) as told, contextlib.ExitStack() as closed:
+        readings = {
+            each.target.name: TargetReadings(each.target.name, told=partial(told, each.target.name)) for each in known
+        }
+        places = []
+        if listen is not None or textfile is None:
+            server = MetricsServer(listen or _LISTEN, [*readings.values()], allowed, tls)
+            closed.callback(server.close)
+            places.append(f"serving {server.url}")
+        if textfile is not None:
+            closed.callback(TextFile(textfile, [*readings.values()], every).close)
+            places.append(f"writing {textfile}")
+        ended = _poll(known, readings, every, ", ".join(places), record, tidier(record, keep, most) if record else None)
+    report(ended)
+
+
+def _poll(
+    known: list[Chosen], readings: dict[str, TargetReadings], every: float, places: str,
+    record: Path | None, tidy: Callable[[], RetentionResult | None] | None,
+) -> list[RecordingStatus]:  # fmt: skip
+    """Poll all targets until a signal; with ``record`` and ``tidy`` record them, too. How each recording ended."""
+    from qmon.cli.commands.record import recorders, watch
+    from qmon.monitor.headless import HeadlessPoller
+
+    with ended_by(signal.SIGTERM, signal.SIGINT) as (ending, why):
+        if record is not None and tidy is not None:
+            running = recorders(known, record, every, False, lambda name, event: readings[name].take(event))
+            note(f"qmon: {places}, recording to {record}")
+            watch(running, ending, None, tidy)
+            if not ending.is_set():
+                note("qmon: nothing is recorded any more; metrics go on")
             ending.wait()
+            return [recorder.close(why[0]) for recorder in running]
+        pollers = [
+            HeadlessPoller(each.target, each.configured, interval_s=every, sink=readings[each.target.name].take)
+            for each in known
+        ]
+        for poller in pollers:
+            poller.start()
+        note(f"qmon: {places}")
+        ending.wait()
         for poller in pollers:
             poller.close()
-        server.close()
+        return []

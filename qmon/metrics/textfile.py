@@ -1,0 +1,54 @@
+"""Metrics as a file that the textfile collector of node_exporter reads."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from prometheus_client import write_to_textfile
+
+from qmon.errors import BadInput
+from qmon.metrics.readings import TargetReadings
+from qmon.metrics.server import registry_of
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+class TextFile:
+    """Replaces a file as a whole every ``every_s`` seconds until closed; then there is none, as nothing is known.
+
+    A write that fails is logged and tried again. Raises ``BadInput`` where the first cannot be made.
+    """
+
+    def __init__(self, path: Path, targets: Sequence[TargetReadings], every_s: float) -> None:
+        if path.suffix != ".prom":
+            raise BadInput(f"--textfile {path}: node_exporter reads files *.prom only")
+        self._path, self._registry, self._every_s = path, registry_of(targets), every_s
+        try:
+            self._write()
+        except OSError as problem:
+            raise BadInput(f"--textfile {path}: {problem.strerror}") from None
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="qmon-textfile", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End, and remove the file."""
+        self._closing.set()
+        self._thread.join()
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+
+    def _write(self) -> None:
+        write_to_textfile(str(self._path), self._registry)
+
+    def _run(self) -> None:
+        while not self._closing.wait(self._every_s):
+            try:
+                self._write()
+            except OSError as problem:
+                _LOG.warning("--textfile %s: %s", self._path, problem.strerror)
