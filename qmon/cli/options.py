@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -25,6 +26,13 @@ def seconds(text: str | float) -> float:
         return parse_duration(text)
     except BadInput as problem:
         raise typer.BadParameter(str(problem)) from None
+
+
+def number(value: float) -> float:
+    """The value; a usage error for NaN, which no range keeps out."""
+    if math.isnan(value):
+        raise typer.BadParameter("nan is no number")
+    return value
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:

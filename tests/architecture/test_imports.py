@@ -14,7 +14,7 @@ from typer.main import get_group
 from qmon.cli.app import COMMANDS
 
 CHECKOUT = Path(__file__).parents[2]
-HEAVY = ("textual", "pyspark", "pyodbc")
+HEAVY = ("textual", "pyspark", "pyodbc", "pydantic")
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -93,6 +93,19 @@ except SystemExit as end:
     assert not end.code
 """
     assert loaded_by(asking).isdisjoint(HEAVY)
+
+
+def test_reading_the_options_of_a_command_loads_no_validator() -> None:
+    asking = """
+import sys
+from qmon.cli import main
+sys.argv = ["qmon", "status", "nowhere", "--config", "/nonexistent/qmon.toml"]
+try:
+    main()
+except SystemExit as end:
+    assert end.code
+"""
+    assert "pydantic" not in loaded_by(asking)
 
 
 def test_a_command_imports_its_own_module_alone() -> None:

@@ -107,6 +107,10 @@ def test_what_is_no_size_is_refused(bad: str) -> None:
         parse_size(bad)
 
 
+_NUMBERS: Final = ("int range", "float range", "seconds", "_moment")
+"""What the types of such options are called: of numbers, or the function that reads them."""
+
+
 def numeric() -> Iterator[tuple[tuple[str, ...], str]]:
     """Every option of every command that takes a number, a duration or a moment."""
     root: Any = typer.main.get_command(app)
@@ -116,7 +120,7 @@ def numeric() -> Iterator[tuple[tuple[str, ...], str]]:
         path, command = waiting.pop()
         waiting += [((*path, name), each) for name, each in getattr(command, "commands", {}).items()]
         for option in command.params:
-            if option.opts[0].startswith("--") and option.type_descriptor.annotation in (int, float):
+            if option.opts[0].startswith("--") and option.type.name in _NUMBERS:
                 yield path, option.opts[0]
 
 

@@ -186,7 +186,7 @@ def test_the_option_is_the_same_wherever_figures_are_printed() -> None:
         assert ("-o" in flags) is ("--output" in flags), name
         if "--output" in flags:
             assert flags["-o"] is flags["--output"]
-            assert flags["-o"].type_descriptor.annotation == Format, name
+            assert flags["-o"].type.choices == get_args(Format), name
             assert flags["-o"].default == (None if name == ("replay",) else "table"), name
 
 

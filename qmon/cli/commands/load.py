@@ -37,7 +37,12 @@ def load(
     rate: Annotated[
         float,
         typer.Option(
-            "--rate", metavar="R", min=0, max=10_000_000, help="Messages per second that all pushers push together."
+            "--rate",
+            metavar="R",
+            min=0,
+            max=10_000_000,
+            callback=options.number,
+            help="Messages per second that all pushers push together.",
         ),
     ] = 100.0,
     length: Annotated[float, typer.Option("--for", parser=options.seconds, metavar="S", help="How long.")] = 10.0,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qmon.cli import options
 from qmon.cli.output import Format, note, report, table
 from qmon.cli.past import BaselinesPath
 from qmon.errors import BadInput
@@ -40,7 +41,8 @@ def replay(
     target: TargetName = None,
     at: Annotated[str | None, typer.Option("--at", metavar="TIME", help=f"Begin there: {_WHEN}")] = None,
     speed: Annotated[
-        float, typer.Option("--speed", metavar="N", min=0.1, max=1000, help="So many times faster.")
+        float,
+        typer.Option("--speed", metavar="N", min=0.1, max=1000, callback=options.number, help="So many times faster."),
     ] = 1.0,
     output: Annotated[
         Format | None,
