@@ -14,6 +14,8 @@ import pyodbc
 if TYPE_CHECKING:
     from qmon.demo.server import EmbeddedServer
 
+pyodbc.pooling = False  # a session that is closed must be gone: its database is copied, and dropped
+
 T = TypeVar("T")
 
 

@@ -59,6 +59,8 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None) -> S
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers': Spark takes whatever python3 is
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        if os.environ.get("LC_ALL") in ("C", "POSIX"):  # then Java finds no path with other letters than ASCII
+            os.environ["LC_ALL"] = "C.UTF-8"
     settings = _DEFAULTS | (_LOCAL_DEFAULTS if local else {}) | dict(conf or {})
     if local:
         settings[_JAVA_OPTIONS] = java_options(settings.get(_JAVA_OPTIONS, ""))

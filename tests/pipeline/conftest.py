@@ -21,7 +21,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Two threads, two partitions, no web page; what it writes for itself goes where tests write."""
     folder = tmp_path_factory.mktemp("spark")
-    session = start("local[2]", small(folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LC_ALL", "C")
+        session = start("local[2]", small(folder))
     yield session
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)

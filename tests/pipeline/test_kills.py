@@ -41,7 +41,7 @@ def cut_after(monkeypatch: pytest.MonkeyPatch, where: object, name: str, table: 
 
 
 def test_a_run_that_is_cut_short_neither_loses_nor_doubles(spark: SparkSession, tmp_path: Path) -> None:
-    root, place = tmp_path / "recordings", tmp_path / "lake"
+    root, place = tmp_path / "Zoë" / "recordings", tmp_path / "Zoë" / "lake"
     watched = Watched(root, "shop", "aaaaaaaaaaaa")
     watched.record(START, 40, seed=1, trouble=range(5, 20))
     cuts: list[tuple[object, str, str | None]] = [

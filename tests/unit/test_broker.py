@@ -224,6 +224,14 @@ def test_it_is_read_every_ten_seconds_and_the_rest_only_where_there_are_queues()
     assert probes.learn({}, 1071.1) is None
 
 
+def test_that_the_last_queue_has_gone_is_said_once() -> None:
+    probes = BrokerProbes(StatementCache(SqlServer(), (16, 0)))
+    probes.learn({("", "broker_queues"): (QUEUE,)}, 1000.0)
+    assert probes.learn({("", "broker_queues"): ()}, 1010.0) == Broker(1010.0, ())
+    assert probes.learn({}, 1012.0) == Broker(1010.0, ())
+    assert probes.learn({("", "broker_queues"): ()}, 1020.0) is None
+
+
 def test_other_engines_are_not_asked() -> None:
     assert asked(BrokerProbes(StatementCache(Postgres(), (18, 0))), 0.0) == []
     (job,) = BrokerProbes(StatementCache(SqlServer(), (AZURE, 0))).wanted(0.0)
@@ -281,6 +289,8 @@ def test_an_alert_is_raised_by_its_verdicts_and_cleared_when_they_are_over() -> 
     (alert,) = during
     assert (alert.queue, alert.severity) == ("dbo.Orders]Q", Severity.CRITICAL)
     assert alert.words.startswith("queue disabled: receive is off")
+    *_, unread, gone = raised(EVERY, replace(fine, queues=(OFF,)), None, replace(fine, queues=()))
+    assert (len(unread), gone) == (1, [])
     assert raised(replace(EVERY, queues=("orders",)), replace(fine, queues=(OFF,))) == [[]]
     assert raised(AlertRule("deep", "ready", warn=1.0), replace(fine, queues=(OFF,))) == [[]]
 

@@ -35,13 +35,17 @@ class BrokerProbes:
         return asked
 
     def learn(self, results: Results, now_at: float) -> Broker | None:
-        """Take in a poll; returns what stands. ``now_at``: the server's clock, seconds since the epoch."""
+        """Take in a poll; returns what stands, once without a queue where the last one has gone.
+
+        ``now_at``: the server's clock, seconds since the epoch.
+        """
         queues: tuple[BrokerQueueSample, ...] | None = results.get(("", "broker_queues"))
         if queues is not None:
             if queues and self._found is None:
                 self._asked_at = float("-inf")  # the rest comes with the next poll
             monitors: tuple[BrokerMonitorSample, ...] | None = results.get(("", "broker_monitors"))
-            self._found = Broker(now_at, queues, monitors, first(results, "broker_transmission")) if queues else None
+            there = bool(queues) or (self._found is not None and bool(self._found.queues))
+            self._found = Broker(now_at, queues, monitors, first(results, "broker_transmission")) if there else None
         if self._found is not None and now_at - self._found.read_at > _STALE_S:
             self._found = None
         return self._found
