@@ -24,6 +24,7 @@ from qmon.model.standby import Standby
 from qmon.monitor.source import Phase, SourceState
 from qmon.monitor.state.queue import RATES_FOLLOW
 from tests.facts import wait_until
+from tests.needs import posix
 from tests.tui.scripted import TAKEN_AT, Clock, figure, queue, view
 
 NAME = 'a "b"\\c\n[d]'
@@ -133,6 +134,7 @@ def test_other_addresses_are_refused(listen: str) -> None:
     assert address("[::1]:9777") == ("::1", 9777)
 
 
+@posix  # prometheus_client replaces it as os.name says, which is not simulated
 def test_a_file_for_node_exporter_is_what_is_known_and_goes_with_us(tmp_path: Path) -> None:
     readings, path = TargetReadings("orders-prod", Clock()), tmp_path / "qmon.prom"
     for wrong in (tmp_path / "qmon.txt", tmp_path / "none" / "qmon.prom"):
