@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from qmon.system import HANGUP
 from tests import needs
-from tests.facts import connected, query
+from tests.facts import connected, drop_roles, query
 from tests.temporary import keep_in_memory
 
 if TYPE_CHECKING:
@@ -129,6 +129,14 @@ def server() -> Iterator[EmbeddedServer]:
 
     with EmbeddedServer(settings=settings) as running:
         yield running
+
+
+@pytest.fixture
+def clean_roles(database: str) -> Iterator[str]:
+    """A database, and no role of qmon on its server before and after: roles are of the server, which is shared."""
+    drop_roles(database)
+    yield database
+    drop_roles(database)
 
 
 @pytest.fixture(scope="session")

@@ -72,6 +72,14 @@ def query(url: str, sql: str, *values: object) -> list[tuple[object, ...]]:
         return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
 
 
+def drop_roles(url: str) -> None:
+    """Drop the roles that ``qmon setup`` made on this server, with what they own and were granted in this database."""
+    for role in ("qmon_operator", "qmon_monitor"):
+        if query(url, "SELECT 1 FROM pg_roles WHERE rolname = ?", role):
+            query(url, f"DROP OWNED BY {role}")
+            query(url, f"DROP ROLE {role}")
+
+
 @contextlib.contextmanager
 def fresh_database(server: EmbeddedServer) -> Iterator[str]:
     """The URL of a new database on a server of one's own; dropped afterwards, whoever is still connected to it."""

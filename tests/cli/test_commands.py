@@ -162,8 +162,8 @@ def test_init_leaves_the_password_out(database: str) -> None:
     assert target["connect"] == database
 
 
-def test_setup_prints_what_it_would_run_and_runs_it_once(database: str) -> None:
-    make(database, "DROP ROLE IF EXISTS qmon_monitor")
+def test_setup_prints_what_it_would_run_and_runs_it_once(clean_roles: str) -> None:
+    database = clean_roles
     printed = call("setup", database, "--print")
     assert printed.exit_code == 0
     assert query(database, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
@@ -174,7 +174,6 @@ def test_setup_prints_what_it_would_run_and_runs_it_once(database: str) -> None:
     again = call("setup", database, "--print")
     assert (again.exit_code, again.stdout) == (0, "")
     assert "nothing to do" in again.stderr
-    make(database, "DROP OWNED BY qmon_monitor; DROP ROLE qmon_monitor")
 
 
 def test_setup_without_rights_names_the_statements_for_the_dba(database: str) -> None:

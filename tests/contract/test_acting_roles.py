@@ -28,7 +28,6 @@ from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared import PreparedAction
 from tests.contract.operating import applied, desk_at
 from tests.contract.test_acting_sessions import pid
-from tests.contract.test_setup import clean_roles as clean_roles
 from tests.facts import connected, query
 from tests.queues import ENGINE, call, made, opened, target_of
 

@@ -16,7 +16,7 @@ from qmon.monitor.catalog.resolve import resolve
 from qmon.operate.install.install import install
 from qmon.operate.install.roles import Role, carry_out, grants, plan, script
 from tests.contract.tables import ENGINE, qmon_connection
-from tests.facts import connected, query
+from tests.facts import connected, drop_roles, query
 
 HOSTILE = 'ta]ble "x"; drop role qmon_monitor; --'
 
@@ -24,21 +24,6 @@ HOSTILE = 'ta]ble "x"; drop role qmon_monitor; --'
 def writable(url: str) -> Connection:
     address = read_url(url, "the URL")
     return ENGINE.connect(Target("test", "postgres", address.keywords), Session("setup"))
-
-
-@pytest.fixture
-def clean_roles(database: str) -> Iterator[str]:
-    """A database, and no role of qmon on its server before and after."""
-    _drop_roles(database)
-    yield database
-    _drop_roles(database)
-
-
-def _drop_roles(url: str) -> None:
-    for role in ("qmon_operator", "qmon_monitor"):
-        if query(url, "SELECT 1 FROM pg_roles WHERE rolname = ?", role):
-            query(url, f"DROP OWNED BY {role}")
-            query(url, f"DROP ROLE {role}")
 
 
 @pytest.fixture
@@ -169,6 +154,6 @@ def test_a_new_queue_is_granted_to_the_roles_there_are(clean_roles: str) -> None
         assert plan(connection, ENGINE, "operator", *ids) == ()
     finally:
         connection.close()
-    _drop_roles(clean_roles)
+    drop_roles(clean_roles)
     with qmon_connection(clean_roles) as again:
         assert grants(again, ENGINE, *ids) == ()

@@ -49,8 +49,9 @@ def filled(library: Library, kind: object, url: str, folder: Path) -> None:
     library.push(url, MAILS, ["ready"])
 
 
-def test_setup_grants_what_acting_needs(made: tuple[Library, Any], database: str, tmp_path: Path) -> None:
+def test_setup_grants_what_acting_needs(made: tuple[Library, Any], clean_roles: str, tmp_path: Path) -> None:
     library, kind = made
+    database = clean_roles
     filled(library, kind, database, tmp_path)
     done = call("setup", database, "--role", "operator")
     assert done.exit_code == 0, done.output
