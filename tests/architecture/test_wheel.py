@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -79,6 +80,19 @@ def test_the_wheel_has_a_name_of_its_own_and_never_sends_anybody_to_a_stranger_s
     assert {name: lines for name, text in texts.items() if (lines := strangers(text))} == {}
     hinted = {name for text in texts.values() for found in EXTRA.findall(text) for name in found.split(",")}
     assert {"demo", "pipeline", "sqlserver"} <= hinted <= set(described.get_all("Provides-Extra", []))
+
+
+def test_the_package_index_shows_the_readme_without_links_to_files_that_are_not_there(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        shown = str(Parser().parsestr(archive.read(name).decode()).get_payload())
+    written = (CHECKOUT / "README.md").read_text()
+    assert "](docs/" in written and "](screenshots/" in written
+    assert re.findall(r"\]\((?!https?:|#)[^)]*\)", shown) == []
+    assert [line for line in written.splitlines() if line.startswith("#")] == [
+        line for line in shown.splitlines() if line.startswith("#")
+    ]
 
 
 def test_the_source_archive_holds_what_building_needs(built: Path) -> None:
