@@ -1,4 +1,4 @@
-"""Values as people read them, the same everywhere: durations, moments, bytes, numbers, rates and payloads.
+"""Values as people read them, the same everywhere: durations, moments, bytes, numbers, rates, payloads, sparklines.
 
 Besides, durations of settings, as people write them: ``5m``, ``1h30m``, ``500ms``.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
@@ -15,6 +16,7 @@ from qmon.errors import BadInput
 
 UNKNOWN: Final = "–"
 """What stands where a value is not known."""
+BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 _UNITS: Final = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m"), (60, "m", 1, "s"))
 _HEX: Final = ("\\x", "0x")
@@ -202,3 +204,21 @@ def _candidates(seconds: float) -> tuple[str, ...]:
         count, rest = divmod(rest, int(_SECONDS[unit]))
         out += f"{count}{unit}" if count else ""
     return (out, f"{round(seconds * 1000)}ms" if 0.0005 < seconds < 10 else "")
+
+
+def heights(values: Sequence[float | None], top: float, eighths: int) -> list[int]:
+    """Each value as a height of 0 to ``eighths``; above zero it is at least 1, unknown is -1."""
+    out = []
+    for value in values:
+        if value is None:
+            out.append(-1)
+        elif value <= 0 or top <= 0:
+            out.append(0)
+        else:
+            out.append(min(eighths, max(1, round(value / top * eighths))))
+    return out
+
+
+def sparkline(values: Sequence[float | None], top: float) -> str:
+    """One line of blocks, scaled to ``top``; zero is the lowest block, unknown a blank."""
+    return "".join(" " if h < 0 else BLOCKS[max(1, h)] for h in heights(values, top, 8))

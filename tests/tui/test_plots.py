@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.model.rates.series import Point
-from qmon.model.sparkline import sparkline
+from qmon.model.text import sparkline
 from qmon.tui.plots.glyphs import columns, trace
 from qmon.tui.plots.series import highest, round_up, sample, window
 from qmon.tui.plots.throughput import throughput

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from qmon.model.baselines import Band
-from qmon.model.sparkline import BLOCKS
+from qmon.model.text import BLOCKS
 from qmon.recording.history.buckets import Bucket
 from qmon.tui.plots.glyphs import BLANK, trace
 from qmon.tui.plots.series import round_up

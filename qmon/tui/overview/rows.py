@@ -9,7 +9,7 @@ from qmon.model import text
 from qmon.model.baselines import Anomaly
 from qmon.model.group_view import GROUP_FIGURES, GroupView
 from qmon.model.queue_figures import QUEUE_FIGURES
-from qmon.model.sparkline import sparkline
+from qmon.model.text import sparkline
 from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.overview import baselines

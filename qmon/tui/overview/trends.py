@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model import text
-from qmon.model.sparkline import sparkline
+from qmon.model.text import sparkline
 from qmon.model.view import QueueView
 from qmon.tui.plots.glyphs import columns
 from qmon.tui.plots.series import FEW, Reading, Values, highest, sample, window

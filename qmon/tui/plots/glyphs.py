@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from qmon.model.sparkline import BLOCKS, heights
+from qmon.model.text import BLOCKS, heights
 
 
 def columns(values: Sequence[float | None], top: float, rows: int) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.rates.series import Point
-from qmon.model.sparkline import BLOCKS, heights
+from qmon.model.text import BLOCKS, heights
 from qmon.tui.plots.glyphs import BLANK, trace
 from qmon.tui.plots.series import FEW, Values, highest, round_up, sample, samples, window
 from qmon.tui.sanitize import pad, width

@@ -9,7 +9,7 @@ from typing import Final
 from qmon.model import text
 from qmon.model.figure import Figure, PastVerdict
 from qmon.model.rates.ledger import READY, Ledger
-from qmon.model.sparkline import sparkline
+from qmon.model.text import sparkline
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
 from qmon.tui.overview.panels import proof

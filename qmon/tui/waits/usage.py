@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.rates.usage import IndexUse, QueueUse
-from qmon.model.sparkline import sparkline
+from qmon.model.text import sparkline
 from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, pad, shorten

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from qmon.cli.output import clean, say, table
-from qmon.model.sparkline import sparkline
+from qmon.model.text import sparkline
 
 if TYPE_CHECKING:
     from qmon.pipeline.report.facts import QueueFacts, ReportFacts
