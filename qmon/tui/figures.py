@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Final
 
 from qmon.model import text
-from qmon.model.figure import Figure, Severity
+from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.queue_figures import MAIN
+from qmon.model.verdicts.flow import PAUSED
 from qmon.model.view import QueueView, View
 from qmon.tui.sanitize import clean
 
@@ -46,11 +47,10 @@ def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
 
 def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text", *, aged: bool = True) -> Cell:
     """A figure with its symbol; zero, unknown and what is old are grey, and what is old has its age (``aged``)."""
-    grey = figure.value is None or figure.old
     shown = figure.text(write)
     if aged and figure.old and figure.value is not None and figure.age_s >= 1:
         shown = f"{shown.rstrip()} ·{text.brief(figure.age_s)}"
-    return (shown, "faint" if grey else "muted" if figure.value == 0 else tone)
+    return (shown, "faint" if figure.value is None else "muted" if figure.old or figure.value == 0 else tone)
 
 
 def not_read(view: View, what: str, *probes: str) -> str:
@@ -77,11 +77,20 @@ def unknown(queue: QueueView) -> list[tuple[str, str]]:
     return out
 
 
+HELD: Final = "‖"
+"""Paused, on purpose."""
+
+
+def mark(of: Verdict) -> Cell:
+    """The symbol of a verdict and its tone: of its severity, or that somebody has paused the queue."""
+    return (HELD, "held") if of.code == PAUSED.code else (SYMBOLS[of.severity], TONES[of.severity])
+
+
 def verdict(queue: QueueView) -> Cell:
-    """The verdict with the symbol of its severity."""
-    severity = queue.verdict.severity
+    """The verdict with its mark."""
+    symbol, tone = mark(queue.verdict)
     key = f" [{queue.verdict.key}]" if queue.verdict.key else ""
-    return (f"{SYMBOLS[severity]} {clean(queue.verdict.code.replace('_', ' '))}{key}", TONES[severity])
+    return (f"{symbol} {clean(queue.verdict.code.replace('_', ' '))}{key}", tone)
 
 
 _ARROWS: Final = (("drains in ", "↓ ~"), ("drains within ", "↓ ≤ "), ("growing ", "↑ "))

@@ -108,12 +108,11 @@ def proof(
 ) -> list[Line]:
     """``why: name is stuck in progress for 4 m: proof``, broken over at most ``rows`` lines; of the worst verdict."""
     worst, verdict = verdict is None or verdict is queue.verdict, verdict or queue.verdict
-    severity = verdict.severity
     lead: list[Span] = [
         (f" {word:>4}: ", "muted"),
         (shorten(clean(queue.name), 24), "strong"),
         (" ", "text"),
-        (clean(verdict.code.replace("_", " ")), figures.TONES[severity] if severity else "text"),
+        (clean(verdict.code.replace("_", " ")), figures.mark(verdict)[1] if verdict.severity else "text"),
     ]
     since = verdict.since_at
     if since is not None and view.sampled_at - since >= 1.0:

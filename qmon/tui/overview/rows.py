@@ -36,7 +36,7 @@ COLUMNS: Final = (
     GridColumn("forecast", "FORECAST", rank=7, most=28, sortable=False,
            about="when it drains, or that it grows: ↓ drains in about, ↑ grows by"),
     GridColumn("verdict", "VERDICT", rank=0, least=24, most=28,
-           about="what is wrong: ■ critical  ▲ warning  ◦ notice  · fine"),
+           about="what is wrong: ■ critical  ▲ warning  ‖ paused  ◦ notice  · fine"),
     GridColumn("proof", "BECAUSE", rank=11, least=30, grows=True, sortable=False, from_width=170,
            about="the readings behind the verdict"),
 )  # fmt: skip
@@ -45,6 +45,7 @@ SORTS: Final = ("verdict", "queue", "ready", "stuck", "oldest", "push_rate", "po
 """What ``s`` goes through."""
 
 DEFAULT_SORT: Final = ("verdict", True)
+"""As they are ranked, the worst first."""
 
 
 _USUAL_AT: Final = next(place for place, column in enumerate(COLUMNS) if column.key == "verdict")
@@ -163,17 +164,17 @@ def _value(queue: QueueView, column: str) -> Any:
     """What a column is sorted by: one kind of value, or ``None``."""
     if column in _FIGURES:
         return _FIGURES[column].of(queue).value
-    if column == "verdict":
-        return float(queue.verdict.severity)
     return _design(queue) if column == "design" else queue.name.casefold()
 
 
-def ordered(queues: Sequence[QueueView], by: str, descending: bool) -> list[QueueView]:
-    """Sorted by one column; equal ones by name, those without a value last either way."""
-    known = [q for q in queues if _value(q, by) is not None]
+def ordered(ranked: Sequence[QueueView], by: str, descending: bool) -> list[QueueView]:
+    """Sorted by one column; equal ones by name, those without a value last either way. ``ranked``: the worst first."""
+    if by == DEFAULT_SORT[0]:
+        return list(ranked if descending else reversed(ranked))
+    known = [q for q in ranked if _value(q, by) is not None]
     known.sort(key=lambda q: q.name.casefold())
     known.sort(key=lambda q: _value(q, by), reverse=descending)
-    return known + sorted((q for q in queues if _value(q, by) is None), key=lambda q: q.name.casefold())
+    return known + sorted((q for q in ranked if _value(q, by) is None), key=lambda q: q.name.casefold())
 
 
 def words(queue: QueueView) -> str:

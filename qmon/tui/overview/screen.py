@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 
 from qmon.model.figure import Verdict
 from qmon.model.group_view import group_views
+from qmon.model.ranking import Ranking
 from qmon.model.verdicts.access import unreachable
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus, Phase
@@ -37,6 +38,8 @@ class OverviewScreen(DashboardScreen):
         self.sorted_by = overview.DEFAULT_SORT
         self.unusual: baselines.Found | None = None
         self._known: overview.Known = {}
+        self._ranking = Ranking()
+        self._ranked: tuple[View | None, tuple[QueueView, ...]] = (None, ())
 
     def body(self) -> ComposeResult:
         """The target line, the table, the trends, and why."""
@@ -58,7 +61,7 @@ class OverviewScreen(DashboardScreen):
             self.query_one("#waiting", Lines).show(lambda cells, rows: waiting(shown, now, cells, rows))
             return
         self.query_one("#target", Lines).show(lambda cells, _: target_line(view, cells), stale=stale)
-        kept = overview.ordered(keep(view.queues, self.filter_text, overview.words), *self.sorted_by)
+        kept = overview.ordered(keep(self._worst_first(view), self.filter_text, overview.words), *self.sorted_by)
         empty = f"no queue matches {clean(self.filter_text)}" if view.queues else "no queue is known on this target"
         known = self.app.known.baselines
         self.unusual = baselines.find(known, view.target, view.queues) if view.target in known.hours else None
@@ -78,13 +81,18 @@ class OverviewScreen(DashboardScreen):
                 lambda cells, rows: broker.lines(view, cells, min(rows, most)), stale=stale
             )
 
+    def _worst_first(self, view: View) -> tuple[QueueView, ...]:
+        """Its queues as they are ranked, which is done once a view."""
+        if self._ranked[0] is not view:
+            self._ranked = view, self._ranking.ranked(view)
+        return self._ranked[1]
+
     def _selected(self, view: View) -> QueueView | None:
         return view.queue(self.grid.cursor) if self.grid.cursor is not None else None
 
     def _draw_selected(self, view: View, *, stale: bool, lost: Verdict | None = None) -> None:
         """What depends on the cursor: the trends, and the lines that say why."""
-        queue = self._selected(view)
-        worst = overview.ordered(view.queues, *overview.DEFAULT_SORT)
+        queue, worst = self._selected(view), self._worst_first(view)
         plain = is_plain(self.app.theme)
         self.query_one("#why", Lines).show(
             lambda cells, rows: why(view, worst, queue, cells, min(rows, 3), lost=lost), stale=stale

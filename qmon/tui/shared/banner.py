@@ -31,7 +31,8 @@ def alert_lines(standing: AlertState, now: float, cells: int) -> list[Line]:
 def _open(standing: AlertState, now: float, cells: int) -> Line:
     alert, more = standing.open[0], len(standing.open) - 1
     critical = alert.severity is Severity.CRITICAL
-    lead: Line = ((" ■ CRITICAL " if critical else " ▲ WARNING ", "badge"), (f" {_where(alert)}", "strong"))
+    badge = (" ■ CRITICAL ", "alarm badge") if critical else (" ▲ WARNING ", "badge")
+    lead: Line = (badge, (f" {_where(alert)}", "strong"))
     rest = [
         *([LinePart.of(f"+{more} more", "accent", 1)] if more else []),
         LinePart.of(f"for {text.duration(now - alert.since_at)}", "muted", 3),
@@ -80,7 +81,7 @@ def banner(shown: Shown, now: float, cells: int) -> list[Line]:
     pauses = sorted((p for p in shown.view.pauses if p.until > clock), key=lambda p: p.until)
     if len(pauses) > MOST:
         names = ", ".join(shorten(clean(pause.queue), 20) for pause in pauses[MOST - 1 :])
-        more: Line = ((" ‖ PAUSED ", "badge"), (f" and {len(pauses) - MOST + 1} more: {names}", "text"))
+        more: Line = ((" ‖ PAUSED ", "held badge"), (f" and {len(pauses) - MOST + 1} more: {names}", "text"))
         return [*(_line(pause, clock, cells) for pause in pauses[: MOST - 1]), fit([LinePart(more)], cells)]
     return [_line(pause, clock, cells) for pause in pauses]
 
@@ -90,10 +91,14 @@ def _line(pause: Pause, clock: float, cells: int) -> Line:
     until = f"until {figures.moment(pause.until)}, {text.whole_seconds(pause.until - clock)} more"
     parts = [
         LinePart(
-            ((" ‖ PAUSED ", "badge"), (f" {shorten(clean(pause.queue), 24)}", "strong"), (f" {pause.side}", "text"))
+            (
+                (" ‖ PAUSED ", "held badge"),
+                (f" {shorten(clean(pause.queue), 24)}", "strong"),
+                (f" {pause.side}", "text"),
+            )
         ),
         LinePart.of(who, "text", 1),
-        LinePart.of(until, "accent", 0),
+        LinePart.of(until, "held", 0),
         LinePart.of("p resumes" if pause.side == "pushers" else "P resumes", "muted", 2),
     ]
     room = cells - sum(len(t) for p in parts for t, _ in p.spans) - 2 * len(parts)

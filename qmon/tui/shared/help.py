@@ -24,7 +24,7 @@ _SYMBOLS: Final = (
     ("~", "estimated: an exact count, carried on by the server's counters"),
     ("≥", "at least: counted up to a limit, or watched by qmon itself"),
     ("–", "not known; the tooltip and the queue screen say why"),
-    ("■ ▲ ◦ ·", "critical, warning, notice, fine"),
+    ("■ ▲ ‖ ◦ ·", "critical, warning, paused on purpose, notice, fine"),
     ("● live", "figures are of the last poll; the age counts from its begin"),
     ("◌ late", "a poll has overrun its deadline: figures are grey and age"),
     ("✕ lost", "no connection; qmon tries again by itself"),

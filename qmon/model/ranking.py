@@ -1,0 +1,61 @@
+"""Which queue needs a hand first: by severity, then how many messages wait, then the age of the oldest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.model.view import QueueView, View
+
+SETTLED_S: Final = 10.0
+"""Other figures must last so many seconds before a queue changes its place."""
+_TIMES: Final = 2.0
+_SLACK: Final = 10.0
+"""Figures are other ones where the greater is more than so many times the lesser, and this much more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What a queue is ranked by. ``oldest``: seconds. ``other_since``: since when its figures have been other ones."""
+
+    severity: int
+    ready: float
+    oldest: float
+    other_since: float | None = None
+
+    def is_other(self, now: _Place) -> bool:
+        """Whether these figures are worth another place."""
+        pairs = ((self.ready, now.ready), (self.oldest, now.oldest))
+        return any(max(pair) > _TIMES * min(pair) + _SLACK for pair in pairs)
+
+
+class Ranking:
+    """The queues of one target, the worst first. Rows must not dance: figures that rise and fall change no place.
+
+    A severity counts at once, other figures after ``SETTLED_S``. What is unknown counts as nothing, so that a queue is
+    ranked by what is known of it.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[str, _Place] = {}
+
+    def ranked(self, view: View) -> tuple[QueueView, ...]:
+        """The queues of the next view, the worst first, equal ones by name."""
+        at = view.sampled_at
+        self._places = {queue.name: _placed(queue, self._places.get(queue.name), at) for queue in view.queues}
+        return tuple(sorted(view.queues, key=self._order))
+
+    def _order(self, queue: QueueView) -> tuple[int, float, float, str]:
+        place = self._places[queue.name]
+        return -place.severity, -place.ready, -place.oldest, queue.name.casefold()
+
+
+def _placed(queue: QueueView, before: _Place | None, at: float) -> _Place:
+    now = _Place(int(queue.verdict.severity), queue.ready.value or 0.0, queue.oldest.value or 0.0)
+    if before is None or before.severity != now.severity:
+        return now
+    if not before.is_other(now):
+        return before if before.other_since is None else replace(before, other_since=None)
+    if before.other_since is None:
+        return replace(before, other_since=at)
+    return before if 0.0 <= at - before.other_since < SETTLED_S else now

@@ -1,0 +1,93 @@
+"""What is written can be read in both themes, and severities are told apart, also by the colour-blind.
+
+Contrast as WCAG 2.1 defines it; colour blindness as Machado, Oliveira and Fernandes (2009) simulate it, complete; the
+distance of two colours is that of CIE 1976.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+import pytest
+from rich.color import Color
+
+from qmon.model.figure import Severity
+from qmon.tui import figures
+from qmon.tui.themes import DARK, LIGHT, THEMES, tones
+
+pytestmark = pytest.mark.unit
+
+TEXT, MARK = 4.5, 3.0
+APART = 15.0
+WRITTEN = ("text", "strong", "muted", "title", "key", "accent", "alarm", "held")
+FILLED = ("badge", "alarm badge", "held badge", "tag")
+SEVERITIES = ("alarm", "accent", "held", "muted")
+SEEN = {
+    "by all": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    "without red": (
+        (0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "without green": (
+        (0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "without blue": (
+        (1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}  # fmt: skip
+RGB = Sequence[float]
+
+
+def linear(color: Color | None) -> RGB:
+    """Red, green and blue, 0 to 1, in proportion to light."""
+    assert color is not None
+    each = (part / 255 for part in color.get_truecolor())
+    return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in each]
+
+
+def contrast(one: Color | None, other: Color | None) -> float:
+    """1 to 21."""
+    light = [0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in (linear(one), linear(other))]
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+def behind(name: str) -> list[Color]:
+    """What rows, panels and the row under the cursor are painted on."""
+    theme = next(theme for theme in THEMES if theme.name == name)
+    return [Color.parse(each) for each in (theme.background, theme.surface, theme.panel) if each is not None]
+
+
+def lab(color: RGB) -> RGB:
+    """Lightness and hue by CIE 1976."""
+    r, g, b = color
+    x, y, z = (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047, 0.2126 * r + 0.7152 * g + 0.0722 * b, (
+        0.0193 * r + 0.1192 * g + 0.9505 * b
+    ) / 1.08883  # fmt: skip
+    x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in (x, y, z))
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+@pytest.mark.parametrize("stale", [False, True], ids=["fresh", "stale"])
+def test_text_and_marks_have_contrast(theme: str, stale: bool) -> None:
+    known, grounds = tones(theme, stale=stale), behind(theme)
+    assert len(grounds) == 3
+    low = {name: round(contrast(known[name].color, ground), 2) for name in WRITTEN for ground in grounds
+           if contrast(known[name].color, ground) < TEXT}  # fmt: skip
+    assert low == {}
+    assert contrast(known["faint"].color, grounds[0]) >= MARK
+    if not stale:
+        assert min(contrast(known[name].color, known[name].bgcolor) for name in FILLED) >= TEXT
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+@pytest.mark.parametrize("seen", SEEN)
+def test_severities_are_told_apart_by_everybody(theme: str, seen: str) -> None:
+    known = tones(theme)
+    look = {name: lab([min(1.0, max(0.0, sum(k * v for k, v in zip(row, linear(known[name].color), strict=True))))
+                       for row in SEEN[seen]]) for name in SEVERITIES}  # fmt: skip
+    near = {pair: round(math.dist(look[pair[0]], look[pair[1]])) for pair in combinations(SEVERITIES, 2)}
+    assert {pair: apart for pair, apart in near.items() if apart < APART} == {}
+
+
+def test_each_severity_has_a_mark_of_its_own() -> None:
+    marks = [*figures.SYMBOLS.values(), figures.HELD]
+    assert len(set(marks)) == len(Severity) + 1
