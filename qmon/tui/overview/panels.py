@@ -81,9 +81,6 @@ def why(
     if first is not None and first.verdict.severity > Severity.FINE:
         keep = 1 if selected is not None and selected.name != first.name else 0
         lines += proof("why", first, view, cells, max(1, rows - keep))
-    elif first is not None:
-        but = ", but for those of Service Broker" if _broker_ails(view) else ""
-        lines.append(((f" all queues are fine{but}", "muted"),))
     if selected is not None and (first is None or selected.name != first.name or not lines):
         lines += proof("here", selected, view, cells, 1)
     for failure in view.failures:
@@ -91,11 +88,6 @@ def why(
         help_ = f"  {clean(failure.grant)}" if failure.grant else ""
         lines.append(((" not seen: ", "muted"), (shorten(words + help_, cells - 12), "text")))
     return lines[:rows]
-
-
-def _broker_ails(view: View) -> bool:
-    broker = view.server.broker
-    return broker is not None and any(v is not None for v in (broker.verdict, *(q.verdict for q in broker.queues)))
 
 
 def _lost(target: str, verdict: Verdict, cells: int) -> Line:

@@ -15,11 +15,12 @@ from qmon.tui import keys
 from qmon.tui.overview import baselines, broker
 from qmon.tui.overview import rows as overview
 from qmon.tui.overview.panels import target_line, why
+from qmon.tui.overview.summary import summary
 from qmon.tui.overview.trends import span_words, trends
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import waiting
 from qmon.tui.shared.screen import DashboardScreen
-from qmon.tui.status import Shown
+from qmon.tui.status import Freshness, Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.widgets.filter_bar import keep
 from qmon.tui.widgets.grid import Grid
@@ -42,7 +43,8 @@ class OverviewScreen(DashboardScreen):
         self._ranked: tuple[View | None, tuple[QueueView, ...]] = (None, ())
 
     def body(self) -> ComposeResult:
-        """The target line, the table, the trends, and why."""
+        """How things are, the target line, the table, the trends, and why."""
+        yield Lines(id="summary")
         yield Lines(id="target")
         yield Lines(id="queues-heading")
         yield Grid(overview.COLUMNS, id="queues")
@@ -102,10 +104,15 @@ class OverviewScreen(DashboardScreen):
         )
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        """The titles of the table and of the trends."""
+        """How things are, and the titles of the table and of the trends."""
         view = shown.view
         if view is None:
             return
+        fresh, worst = shown.freshness(now), self._worst_first(view)
+        age_s = None if fresh is Freshness.LIVE else shown.age_s(now)
+        self.query_one("#summary", Lines).show(
+            lambda cells, _: [summary(view, worst, cells, age_s)], stale=fresh is Freshness.STALE
+        )
         count = len(self.grid.keys)
         of = f"{count} of {len(view.queues)}" if self.filter_text else f"{count}"
         self.show_heading("queues-heading", "queues", of)

@@ -1,0 +1,88 @@
+"""How things are, in one sentence: how many queues are in trouble, and which is the worst."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from qmon.model import text
+from qmon.model.figure import Severity, Verdict
+from qmon.model.verdicts import CANNOT_TELL
+from qmon.model.verdicts.flow import PAUSED
+from qmon.model.view import QueueView, View
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, shorten
+from qmon.tui.spans import Line, LinePart, fit
+
+_TROUBLE: Final = (("is critical", "are critical", 0), ("has a warning", "have a warning", 6))
+_OTHERWISE: Final = (
+    ("is fine", "are fine", 0), ("is paused on purpose", "are paused on purpose", 3), ("is unknown", "are unknown", 4),
+    ("has a notice", "have a notice", 5),
+)  # fmt: skip
+"""Of one queue, of several, and the rank: where room is short, the greatest is left out."""
+_CRITICAL, _WARNING = (each[1] for each in _TROUBLE)
+_FINE, _PAUSED, _UNKNOWN, _NOTICE = (each[1] for each in _OTHERWISE)
+
+
+def summary(view: View, ranked: Sequence[QueueView], cells: int, age_s: float | None = None) -> Line:
+    """``■ 3 of 12 queues are critical; worst: orders, 1,204 waiting, oldest 14m.``
+
+    ``ranked``: the queues of the view, the worst first. ``age_s``: how old the figures are where they are not now's.
+    """
+    if not ranked:
+        return ((" no queue is known", "muted"),)
+    worst = ranked[0]
+    counts = Counter(_state(queue.verdict) for queue in ranked)
+    trouble = worst.verdict.severity >= Severity.WARNING
+    wanted = (*_TROUBLE, *_OTHERWISE[1:3]) if trouble else _OTHERWISE
+    clauses = [(counts[many], one, many, rank) for one, many, rank in wanted if counts[many]]
+    symbol, tone = figures.mark(worst.verdict)
+    then = f"As of {text.whole_seconds(age_s)} ago: " if age_s is not None else ""
+    count, one, many, _ = clauses[0]
+    parts = [LinePart(((f" {symbol} ", tone), (then, "accent"), (_share(count, len(ranked), one, many), tone)))]
+    parts += [
+        LinePart.of(f", {count} {one if count == 1 else many}", "text", rank) for count, one, many, rank in clauses[1:]
+    ]
+    others = len(ranked) - counts[_FINE]
+    if trouble:
+        parts += _worst(worst, alone=counts[_CRITICAL] + counts[_WARNING] == 1)
+    elif others == 1:
+        parts.append(LinePart(((": ", "text"), (shorten(clean(worst.name), 24), "strong"))))
+    if not trouble and _broker_ails(view):
+        parts.append(LinePart.of("; trouble in Service Broker", "accent"))
+    return fit([*parts, LinePart.of(".")], cells, "")
+
+
+def _state(verdict: Verdict) -> str:
+    if verdict.severity >= Severity.WARNING:
+        return _CRITICAL if verdict.severity is Severity.CRITICAL else _WARNING
+    if verdict.severity is Severity.FINE:
+        return _FINE
+    return {PAUSED.code: _PAUSED, CANNOT_TELL: _UNKNOWN}.get(verdict.code, _NOTICE)
+
+
+def _share(count: int, of: int, one: str, many: str) -> str:
+    if of == 1:
+        return f"The only queue {one}"
+    if count == of:
+        return f"{'Both' if of == 2 else f'All {of}'} queues {many}"
+    return f"{count} of {of} queues {one if count == 1 else many}"
+
+
+def _worst(queue: QueueView, *, alone: bool) -> list[LinePart]:
+    """The queue with what is known of it."""
+    name = LinePart(((": " if alone else "; worst: ", "text"), (shorten(clean(queue.name), 24), "strong")))
+    said = (
+        (queue.ready, f", {queue.ready.text()} waiting"),
+        (queue.oldest, f", oldest {queue.oldest.text(text.brief)}"),
+    )
+    return [
+        name,
+        *(LinePart.of(words, rank=rank) for rank, (figure, words) in enumerate(said, 1) if figure.evidence.value),
+    ]
+
+
+def _broker_ails(view: View) -> bool:
+    broker = view.server.broker
+    return broker is not None and any(v is not None for v in (broker.verdict, *(q.verdict for q in broker.queues)))
