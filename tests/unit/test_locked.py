@@ -104,4 +104,7 @@ def test_the_cause_is_the_session_as_long_as_it_locks() -> None:
         assert verdict.cause == "session 61"
     prepared = everything_locked(*held(50, session=0, application="pay-7"), in_transaction=False)
     assert prepared is not None
-    assert prepared.by == "the prepared transaction pay-7"
+    assert prepared.by == "prepared transaction pay-7"
+    nameless = everything_locked(*held(50, session=0, application=""), in_transaction=False)
+    assert nameless is not None
+    assert nameless.by == "", "another one may hold another queue"

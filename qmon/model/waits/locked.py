@@ -26,7 +26,7 @@ LEAST_READ: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """Who locks it all, as it is called for as long as it does (``session 61``), and the proof."""
+    """Who locks it all, as it is called for as long as it does (``session 61``; empty: unknown), and the proof."""
 
     by: str
     proof: str
@@ -57,7 +57,7 @@ def _waited_for(q: QueueSamples, rows: Sequence[BlockingSample]) -> Locked | Non
     sessions = "a session that wants" if count == 1 else f"{count} sessions that want"
     s = place.session
     who = _session(s.session, s.state, s.transaction_s, s.application if s.session else s.gid, s.host)
-    return Locked(_name(s.session, s.gid), f"{who} blocks {sessions} to lock {q.layout.table}")
+    return Locked(_known_as(s.session, s.gid), f"{who} blocks {sessions} to lock {q.layout.table}")
 
 
 def _of(q: QueueSamples, row: BlockingSample) -> bool:
@@ -86,6 +86,11 @@ def _heads(start: Key, places: dict[Key, Place]) -> set[Key]:
         if not above or places[key].role is Role.CYCLE:
             heads.add(key)
     return heads
+
+
+def _known_as(number: int, gid: str) -> str:
+    """The same for all queues, and as the holder of the horizon is called."""
+    return _name(number, gid).removeprefix("the ") if number or gid else ""
 
 
 def _name(number: int, gid: str) -> str:
@@ -117,7 +122,7 @@ def _held(q: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool
         return None
     which = "all" if q.head.counted < q.head_limit else "the first"
     who = _session(session, one.state, one.transaction_s, one.application)
-    return Locked(_name(session, one.application), f"{who} holds {which} {rows:,} messages")
+    return Locked(_known_as(session, one.application), f"{who} holds {which} {rows:,} messages")
 
 
 def _by_session(held: Sequence[HeldSample], writers: Sequence[WriterSample]) -> dict[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from qmon.model import text
@@ -13,6 +13,7 @@ from qmon.model.text import sparkline
 from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.overview import baselines
+from qmon.tui.overview.shared import Own
 from qmon.tui.plots.series import FEW, highest, sample
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
@@ -53,7 +54,8 @@ WITH_USUAL: Final = (*COLUMNS[:_USUAL_AT], baselines.COLUMN, *COLUMNS[_USUAL_AT:
 """Where it is known what is usual."""
 
 
-_Made = tuple[QueueView, tuple[bool, bool], GridRow]
+_Look = tuple[bool, bool, Own | None]
+_Made = tuple[QueueView, _Look, GridRow]
 """What a row was made of, how it was drawn, and the row."""
 Known = dict[str, _Made]
 """By queue."""
@@ -65,21 +67,23 @@ def rows(
     unusual: baselines.Found | None = None,
     known: Known | None = None,
     groups: Sequence[GroupView] = (),
+    own: Mapping[str, Own] | None = None,
 ) -> tuple[GridRow, ...]:
     """One row a queue, in the order given, and above the first of each of ``groups`` a row of them all.
 
     The trend is only drawn where its column may be there.
 
     ``unusual``: what is outside its band, for rows of ``WITH_USUAL``. ``known``: rows of before, and those of now.
+    ``own``: what is said of queues that share a cause.
     """
-    look = cells >= next(c.from_width for c in COLUMNS if c.key == "trend"), cells >= FULL_WORDS_FROM
-    known = {} if known is None else known
-    made = {queue.name: _made(queue, look, known.get(queue.name)) for queue in queues}
+    wide = cells >= next(c.from_width for c in COLUMNS if c.key == "trend"), cells >= FULL_WORDS_FROM
+    known, own = {} if known is None else known, own or {}
+    made = {queue.name: _made(queue, (*wide, own.get(queue.name)), known.get(queue.name)) for queue in queues}
     known.clear()
     known.update(made)
     first = {next((name for name in made if name in group.queues), ""): group for group in groups}
     above = {name: (_heading(group),) for name, group in first.items()}
-    plain = tuple(row for name, (_, _, own) in made.items() for row in (*above.get(name, ()), own))
+    plain = tuple(row for name, (_, _, its) in made.items() for row in (*above.get(name, ()), its))
     if unusual is None:
         return plain
     full = cells >= baselines.FULL_WORDS_FROM
@@ -112,17 +116,17 @@ def _heading(group: GroupView) -> GridRow:
     )
 
 
-def _made(queue: QueueView, look: tuple[bool, bool], before: _Made | None) -> _Made:
+def _made(queue: QueueView, look: _Look, before: _Made | None) -> _Made:
     """The row of before where its queue was not read since."""
     if before is not None and before[0] is queue and before[1] == look:
         return before
     return queue, look, _row(queue, *look)
 
 
-def _row(queue: QueueView, with_trend: bool, full_words: bool) -> GridRow:
+def _row(queue: QueueView, with_trend: bool, full_words: bool, own: Own | None) -> GridRow:
     stuck_tone = "alarm" if queue.stuck.value else "text"
     severity = queue.verdict.severity
-    proof = clean(queue.verdict.proof)
+    proof = clean(queue.verdict.proof) if own is None else own.proof
     return GridRow(
         queue.name,
         (
@@ -137,7 +141,7 @@ def _row(queue: QueueView, with_trend: bool, full_words: bool) -> GridRow:
             figures.cell(queue.gap),
             (_trend(queue) if with_trend else "", "depth fill"),
             figures.forecast(queue, brief=True) if full_words else figures.short_forecast(queue),
-            figures.verdict(queue),
+            figures.verdict(queue) if own is None else own.verdict,
             (proof, "text" if severity > 1 else "muted"),
         ),
         {each.field: reason for each in QUEUE_FIGURES if (reason := clean(each.of(queue).reason))},

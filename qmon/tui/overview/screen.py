@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual import on
 from textual.app import ComposeResult
 
 from qmon.model.figure import Verdict
 from qmon.model.group_view import group_views
 from qmon.model.ranking import Ranking
+from qmon.model.shared_causes import SharedCause, shared_causes
 from qmon.model.verdicts.access import unreachable
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus, Phase
 from qmon.tui import keys
-from qmon.tui.overview import baselines, broker
+from qmon.tui.overview import baselines, broker, shared
 from qmon.tui.overview import rows as overview
 from qmon.tui.overview.panels import target_line, why
 from qmon.tui.overview.summary import summary
@@ -25,6 +28,15 @@ from qmon.tui.themes import is_plain
 from qmon.tui.widgets.filter_bar import keep
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """The queues of a view, the worst first, and the causes that several of them share."""
+
+    view: View
+    queues: tuple[QueueView, ...]
+    causes: tuple[SharedCause, ...]
 
 
 class OverviewScreen(DashboardScreen):
@@ -40,12 +52,13 @@ class OverviewScreen(DashboardScreen):
         self.unusual: baselines.Found | None = None
         self._known: overview.Known = {}
         self._ranking = Ranking()
-        self._ranked: tuple[View | None, tuple[QueueView, ...]] = (None, ())
+        self._ranked: _Ranked | None = None
 
     def body(self) -> ComposeResult:
         """How things are, the target line, the table, the trends, and why."""
         yield Lines(id="summary")
         yield Lines(id="target")
+        yield Lines(id="shared", most=shared.MOST)
         yield Lines(id="queues-heading")
         yield Grid(overview.COLUMNS, id="queues")
         yield Lines(id="broker-heading")
@@ -63,12 +76,20 @@ class OverviewScreen(DashboardScreen):
             self.query_one("#waiting", Lines).show(lambda cells, rows: waiting(shown, now, cells, rows))
             return
         self.query_one("#target", Lines).show(lambda cells, _: target_line(view, cells), stale=stale)
-        kept = overview.ordered(keep(self._worst_first(view), self.filter_text, overview.words), *self.sorted_by)
+        ranked = self._ranking_of(view)
+        causes = ranked.causes
+        self.set_class(bool(causes), "-shared")
+        if causes:
+            self.query_one("#shared", Lines).show(
+                lambda cells, _: shared.lines(causes, len(view.queues), cells), stale=stale
+            )
+        kept = overview.ordered(keep(ranked.queues, self.filter_text, overview.words), *self.sorted_by)
         empty = f"no queue matches {clean(self.filter_text)}" if view.queues else "no queue is known on this target"
         known = self.app.known.baselines
         self.unusual = baselines.find(known, view.target, view.queues) if view.target in known.hours else None
         self.grid.columns = overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
-        rows = overview.rows(kept, self.size.width, self.unusual, self._known, group_views(view.queues))
+        own, groups = shared.own_words(causes, kept), group_views(view.queues)
+        rows = overview.rows(kept, self.size.width, self.unusual, self._known, groups, own)
         self.grid.show(rows, sorted_by=self.sorted_by, stale=stale, empty=empty)
         self._draw_broker(view, stale=stale)
         self._draw_selected(view, stale=stale, lost=_lost(shown))
@@ -83,18 +104,19 @@ class OverviewScreen(DashboardScreen):
                 lambda cells, rows: broker.lines(view, cells, min(rows, most)), stale=stale
             )
 
-    def _worst_first(self, view: View) -> tuple[QueueView, ...]:
-        """Its queues as they are ranked, which is done once a view."""
-        if self._ranked[0] is not view:
-            self._ranked = view, self._ranking.ranked(view)
-        return self._ranked[1]
+    def _ranking_of(self, view: View) -> _Ranked:
+        """Made once a view."""
+        if self._ranked is None or self._ranked.view is not view:
+            queues = self._ranking.ranked(view)
+            self._ranked = _Ranked(view, queues, shared_causes(queues))
+        return self._ranked
 
     def _selected(self, view: View) -> QueueView | None:
         return view.queue(self.grid.cursor) if self.grid.cursor is not None else None
 
     def _draw_selected(self, view: View, *, stale: bool, lost: Verdict | None = None) -> None:
         """What depends on the cursor: the trends, and the lines that say why."""
-        queue, worst = self._selected(view), self._worst_first(view)
+        queue, worst = self._selected(view), self._ranking_of(view).queues
         plain = is_plain(self.app.theme)
         self.query_one("#why", Lines).show(
             lambda cells, rows: why(view, worst, queue, cells, min(rows, 3), lost=lost), stale=stale
@@ -108,7 +130,7 @@ class OverviewScreen(DashboardScreen):
         view = shown.view
         if view is None:
             return
-        fresh, worst = shown.freshness(now), self._worst_first(view)
+        fresh, worst = shown.freshness(now), self._ranking_of(view).queues
         age_s = None if fresh is Freshness.LIVE else shown.age_s(now)
         self.query_one("#summary", Lines).show(
             lambda cells, _: [summary(view, worst, cells, age_s)], stale=fresh is Freshness.STALE

@@ -79,7 +79,11 @@ def _worst(queue: QueueView, *, alone: bool) -> list[LinePart]:
     )
     return [
         name,
-        *(LinePart.of(words, rank=rank) for rank, (figure, words) in enumerate(said, 1) if figure.evidence.value),
+        *(
+            LinePart.of(words, rank=rank)
+            for rank, (figure, words) in enumerate(said, 1)
+            if (figure.evidence.value or 0) >= 1
+        ),
     ]
 
 

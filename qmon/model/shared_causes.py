@@ -1,0 +1,44 @@
+"""One cause behind the verdicts of several queues: the session, transaction or log that the evidence of each names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from qmon.model.figure import Verdict
+from qmon.model.view import QueueView
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCause:
+    """``who``: ``session 61``. ``verdict``: the worst that it is behind; ``about``: the words that begin the proofs of
+    all verdicts with that code. ``queues``: those with a verdict that names it, the worst first, two at the least.
+    """
+
+    who: str
+    verdict: Verdict
+    about: str
+    queues: tuple[str, ...]
+
+    def rest(self, proof: str) -> str:
+        """What a queue's proof says beyond ``about``."""
+        return proof.removeprefix(self.about).lstrip(" ,:;")
+
+
+def shared_causes(ranked: Sequence[QueueView]) -> tuple[SharedCause, ...]:
+    """The causes that two queues or more have in common, the worst first. ``ranked``: the queues, the worst first."""
+    found: dict[str, dict[str, Verdict]] = {}
+    for queue in ranked:
+        for verdict in queue.verdicts:  # the worst first
+            if verdict.cause:
+                found.setdefault(verdict.cause, {}).setdefault(queue.name, verdict)
+    shared = (_shared(who, by_queue) for who, by_queue in found.items() if len(by_queue) > 1)
+    return tuple(sorted(shared, key=lambda each: -each.verdict.severity))
+
+
+def _shared(who: str, by_queue: dict[str, Verdict]) -> SharedCause:
+    worst = max(by_queue.values(), key=lambda verdict: verdict.severity)
+    proofs = [verdict.proof.split(" ") for verdict in by_queue.values() if verdict.code == worst.code]
+    same = takewhile(lambda words: len(set(words)) == 1, zip(*proofs, strict=False))
+    return SharedCause(who, worst, " ".join(words[0] for words in same), tuple(by_queue))

@@ -1,0 +1,64 @@
+"""A cause that several queues share: one line above them, and in each row what is its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.figure import Severity
+from qmon.model.shared_causes import SharedCause
+from qmon.model.view import QueueView
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, shorten
+from qmon.tui.spans import Line, LinePart, fit, line_width
+from qmon.tui.widgets.columns import Cell
+
+MOST: Final = 2
+"""So many lines at most."""
+_LEAST: Final = 12
+_NAMES: Final = 30
+"""Cells for the names of the queues: with fewer they are left out; so many are kept from what else is known."""
+
+
+def lines(causes: Sequence[SharedCause], of: int, cells: int) -> list[Line]:
+    """A line a cause. ``of``: how many queues there are."""
+    return [_line(cause, of, cells) for cause in causes[:MOST]]
+
+
+def _line(cause: SharedCause, of: int, cells: int) -> Line:
+    symbol, _ = figures.mark(cause.verdict)
+    badge = "alarm badge" if cause.verdict.severity is Severity.CRITICAL else "badge"
+    key = f" [{cause.verdict.key}]" if cause.verdict.key else ""
+    head: Line = ((f" {symbol} {clean(cause.verdict.code)} ", badge), (f" {shorten(clean(cause.who), 30)}", "strong"))
+    count = LinePart.of(f"{len(cause.queues)} of {of} queues{key}", "text")
+    about = LinePart.of(clean(cause.about).removeprefix(clean(cause.who)).strip(), "muted")
+    left = cells - line_width((*head, *count.spans)) - 4
+    if 0 < line_width(about.spans) <= left - _NAMES:
+        head = (*head, (" ", "text"), *about.spans)
+        left -= line_width(about.spans) + 1
+    names = shorten(", ".join(map(clean, cause.queues)), max(0, left))
+    return fit([LinePart(head), count, *([LinePart.of(names, "muted")] if left >= _LEAST else [])], cells, "  ")
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What a row says of a queue whose worst verdict is due to a shared cause: verdict and proof."""
+
+    verdict: Cell
+    proof: str
+
+
+def own_words(causes: Sequence[SharedCause], queues: Sequence[QueueView]) -> dict[str, Own]:
+    """By queue, where its worst verdict is due to one of the causes that there are lines for."""
+    shown = {cause.who: cause for cause in causes[:MOST]}
+    return {queue.name: _own(queue, shown) for queue in queues if queue.verdict.cause in shown}
+
+
+def _own(queue: QueueView, shown: Mapping[str, SharedCause]) -> Own:
+    symbol, tone = figures.mark(queue.verdict)
+    cause = shown[queue.verdict.cause]
+    more = (each.code for each in queue.verdicts if each.cause not in shown and each.severity >= Severity.WARNING)
+    return Own(
+        (f"{symbol} {clean(', '.join((f'by {cause.who}', *more)))}", tone), clean(cause.rest(queue.verdict.proof))
+    )

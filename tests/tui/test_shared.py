@@ -1,0 +1,106 @@
+"""A cause that several queues share is one line above them; their rows say what is theirs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.figure import Severity, Verdict
+from qmon.model.shared_causes import shared_causes
+from qmon.model.view import QueueView, View
+from qmon.tui.overview import shared
+from qmon.tui.spans import line_width
+from tests.tui.driving import dashboard
+from tests.tui.scripted import NASTY, queue, view
+from tests.tui.test_pictures import SIZES, Compare, Shot
+
+pytestmark = pytest.mark.unit
+
+WARNING, CRITICAL = Severity.WARNING, Severity.CRITICAL
+WHO = "session 61 (idle in transaction, transaction open 2 m 05 s, app-7, 10.0.0.7)"
+NAMES = ("orders", "mails", "invoices", "refunds", "labels", "exports", "reports", "webhooks", "sms", "audit", NASTY)
+
+
+def locked(count: int, name: str) -> Verdict:
+    """Locked by session 61, for which so many wait."""
+    return Verdict("everything locked", f"{WHO} blocks {count} sessions that want to lock demo.{name}", CRITICAL,
+                   key="4", cause="session 61")  # fmt: skip
+
+
+def held(dead: int, who: str = "session 61") -> Verdict:
+    """Held back by a session."""
+    proof = f"{who} (idle in transaction, 2 m 05 s, app-7) keeps {dead:,} dead rows from vacuum"
+    return Verdict("vacuum held back", proof, WARNING, key="3", cause=who)
+
+
+def having(name: str, *verdicts: Verdict, ready: float = 0.0) -> QueueView:
+    """A queue with these verdicts, the worst first."""
+    return replace(queue(name, ready=ready, verdict=verdicts[0]), verdicts=verdicts)
+
+
+def shop() -> View:
+    """Eleven of twelve queues that one session locks; one of them has a trouble of its own, too."""
+    slow = Verdict("archive behind", "~20,000 done and not archived", WARNING)
+    many = [having(name, locked(3 + at, name), *([slow] if at == 2 else []), ready=9_000 - 700 * at)
+            for at, name in enumerate(NAMES)]  # fmt: skip
+    return view([*many, queue("thumbnails", ready=214)])
+
+
+def test_a_cause_is_shared_where_the_evidence_of_two_queues_names_it() -> None:
+    both = having("orders", locked(3, "orders"), held(12)), having("mails", locked(4, "mails"))
+    (cause,) = shared_causes([*both, having("audit", held(20_000))])
+    assert (cause.who, cause.verdict.code, cause.queues) == (
+        "session 61",
+        "everything locked",
+        ("orders", "mails", "audit"),
+    )
+    assert cause.about == f"{WHO} blocks"
+    assert cause.rest(both[1].verdict.proof) == "4 sessions that want to lock demo.mails"
+    assert shared_causes([both[0], having("audit", held(9, "session 62"))]) == ()
+    unnamed = replace(locked(3, "orders"), cause="")
+    assert shared_causes([having("orders", unnamed), having("mails", unnamed)]) == ()
+
+
+def test_the_worst_of_several_causes_is_first_and_what_is_said_alike_is_all_about() -> None:
+    log = Verdict("log-bound", "3.0 of 4.0 sessions at work wait for the log", WARNING, cause="the log")
+    each = [having("orders", log), having("mails", locked(3, "mails"), log), having("audit", locked(3, "audit"))]
+    first, second = shared_causes(each)
+    assert (first.who, second.who) == ("session 61", "the log")
+    assert second.about == log.proof
+    assert second.rest(log.proof) == ""
+
+
+@pytest.mark.parametrize("cells", [20, 40, 80, 120, 200])
+def test_its_line_fits(cells: int) -> None:
+    causes = shared_causes(shop().queues)
+    assert [line_width(line) <= cells for line in shared.lines(causes, 12, cells)] == [True]
+
+
+async def test_one_line_and_rows_that_say_what_is_theirs() -> None:
+    async with dashboard((80, 24)) as d:
+        await d.give(shop())
+        assert d.lines("shared").startswith(" ■ everything locked  session 61  11 of 12 queues [4]  orders, mails,")
+        rows = d.text().split("\n")[5:]
+        assert rows[0].startswith(" orders ")
+        assert rows[0].rstrip().endswith("■ by session 61")
+        assert "■ by session 61, archive be" in rows[2]
+        assert d.text().count("everything locked") == 2, "the line, and why"
+        assert "why: orders everything locked: session 61 (idle in transaction, transaction\n" in d.text()
+        await d.resize(200, 50)
+        assert (
+            "session 61 (idle in transaction, transaction open 2 m 05 s, app-7, 10.0.0.7) blocks  11 of 12 queues"
+            in d.lines("shared")
+        )
+        assert "4 sessions that want to lock de" in next(
+            row for row in d.text().split("\n") if row.startswith(" mails ")
+        )
+        await d.give(view([having("orders", locked(3, "orders")), queue("mails")], sequence=8))
+        assert not d.app.screen.query_one("#shared").display
+        assert "■ everything locked [4]" in d.text()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_picture(snap_compare: Compare, size: tuple[int, int]) -> None:
+    shot = Shot(found=shop())
+    assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
