@@ -78,7 +78,8 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is wrong with a queue. ``proof`` is one line made of figures; ``key`` the key that answers it, or empty.
+    """What is wrong with a queue. ``proof`` is one line made of figures; ``key``: the keys that answer it, one or
+    several with spaces between them, or empty.
 
     ``since_at``: when its evidence was first seen, seconds since the epoch on the server's clock. ``cause``: who or
     what is behind it, where that may be behind verdicts on other queues, too: ``session 61``; else empty.

@@ -86,10 +86,10 @@ def mark(of: Verdict) -> Cell:
     return (HELD, "held") if of.code == PAUSED.code else (SYMBOLS[of.severity], TONES[of.severity])
 
 
-def verdict(queue: QueueView) -> Cell:
-    """The verdict with its mark."""
+def verdict(queue: QueueView, hint: str) -> Cell:
+    """The verdict with its mark, and the key that answers it."""
     symbol, tone = mark(queue.verdict)
-    key = f" [{queue.verdict.key}]" if queue.verdict.key else ""
+    key = f" [{hint}]" if hint else ""
     return (f"{symbol} {clean(queue.verdict.code.replace('_', ' '))}{key}", tone)
 
 

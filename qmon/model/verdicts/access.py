@@ -27,7 +27,6 @@ LOCKED = Rule(
     Severity.CRITICAL,
     2.0,
     _locked,
-    "4",
     explains=("no pops", "no poppers", "poppers not claiming", "ring full", "pushers outrun poppers"),
     cause=lambda s: s.locked.by if s.locked is not None else "",
 )

@@ -20,7 +20,7 @@ def _paused(s: RuleInput) -> str | None:
     return "; ".join(pause_line(pause) for pause in s.pauses) or None
 
 
-PAUSED = Rule("paused", Severity.NOTICE, 0.0, _paused, "p")
+PAUSED = Rule("paused", Severity.NOTICE, 0.0, _paused)
 
 
 _SILENT_S: Final = 20.0
@@ -133,7 +133,7 @@ def _session(writer: WriterSample) -> str:
     return f"session {writer.session} ({text}) has held them for {duration(writer.transaction_s or 0.0)}"
 
 
-STUCK = Rule("stuck in progress", Severity.CRITICAL, 0.0, _stuck, "r")
+STUCK = Rule("stuck in progress", Severity.CRITICAL, 0.0, _stuck)
 
 
 _QUIET_S: Final = 4.0

@@ -18,6 +18,7 @@ from qmon.model.verdicts.flow import (
     STARVED,
     STUCK,
 )
+from qmon.model.verdicts.keys import key_for
 from qmon.model.verdicts.messages import HOLE, ORPHANS, POISON, TWICE
 from qmon.model.verdicts.rule import Rule, RuleInput
 from qmon.model.verdicts.server import DEADLOCKS, HORIZON, LATCH, LOG, STATISTICS
@@ -118,7 +119,9 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
             continue
         first = seen[rule.code] = since.get(rule.code, now_at)
         if now_at - first >= rule.hold_s:
-            found[rule.code] = Verdict(rule.code, proof, rule.severity, first, rule.key, rule.cause(given))
+            found[rule.code] = Verdict(
+                rule.code, proof, rule.severity, first, key_for(rule.code, given), rule.cause(given)
+            )
             explained.update(rule.explains)
     for code in explained:
         found.pop(code, None)
@@ -127,7 +130,7 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
     if not verdicts or verdicts[0].severity < Severity.WARNING:
         if lacking := missing(given):
             first = seen[CANNOT_TELL] = since.get(CANNOT_TELL, now_at)
-            verdicts.append(Verdict(CANNOT_TELL, lacking, Severity.NOTICE, first))
+            verdicts.append(Verdict(CANNOT_TELL, lacking, Severity.NOTICE, first, key_for(CANNOT_TELL, given)))
         elif not verdicts:
             verdicts.append(_fine(given))
     return tuple(verdicts), seen

@@ -62,8 +62,8 @@ def _orphans(s: RuleInput) -> str | None:
 
 
 POISON = Rule(
-    "poison message at the head", Severity.CRITICAL, 3.0, _poison, "x", explains=("no pops", "poppers not claiming")
+    "poison message at the head", Severity.CRITICAL, 3.0, _poison, explains=("no pops", "poppers not claiming")
 )
 TWICE = Rule("delivered twice", Severity.CRITICAL, 2.0, _twice)
-HOLE = Rule("ring hole", Severity.CRITICAL, 5.0, _hole, "R", explains=("no pops", "poppers not claiming", "ring full"))
-ORPHANS = Rule("ring orphans", Severity.WARNING, 5.0, _orphans, "R")
+HOLE = Rule("ring hole", Severity.CRITICAL, 5.0, _hole, explains=("no pops", "poppers not claiming", "ring full"))
+ORPHANS = Rule("ring orphans", Severity.WARNING, 5.0, _orphans)

@@ -86,14 +86,13 @@ class RuleInput:
 class Rule:
     """One verdict: ``proof`` gives its line, or ``None`` where there is no evidence. ``hold_s``: seconds.
 
-    ``key``: the key that answers it, or empty. ``explains``: codes of verdicts that merely follow from this one: they
-    are not raised while it is, and their hold times begin when it has gone. ``cause``: see ``Verdict``.
+    ``explains``: codes of verdicts that merely follow from this one: they are not raised while it is, and their hold
+    times begin when it has gone. ``cause``: see ``Verdict``.
     """
 
     code: str
     severity: Severity
     hold_s: float
     proof: Callable[[RuleInput], str | None]
-    key: str = ""
     explains: tuple[str, ...] = ()
     cause: Callable[[RuleInput], str] = lambda _: ""

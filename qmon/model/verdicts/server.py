@@ -58,7 +58,7 @@ def _table(s: RuleInput, place: int) -> str:
     return str(named) if named is not None else "the queue's table"
 
 
-STATISTICS = Rule("statistics", Severity.NOTICE, 75.0, _statistics, "3")
+STATISTICS = Rule("statistics", Severity.NOTICE, 75.0, _statistics)
 """The hold time gives the server's own upkeep its turn: PostgreSQL's autovacuum comes round once a minute."""
 
 
@@ -108,7 +108,7 @@ def _one(member: CircleSample) -> str:
     return f"session {member.session}{who}: {short}"
 
 
-DEADLOCKS = Rule("deadlocks", Severity.WARNING, 0.0, _deadlocks, "3")
+DEADLOCKS = Rule("deadlocks", Severity.WARNING, 0.0, _deadlocks)
 
 
 LOG_SHARE: Final = 0.5
@@ -153,7 +153,7 @@ def _log(s: RuleInput) -> str | None:
     return proof
 
 
-LOG = Rule("log-bound", Severity.WARNING, 8.0, _log, "3", cause=lambda _: "the log")
+LOG = Rule("log-bound", Severity.WARNING, 8.0, _log, cause=lambda _: "the log")
 
 
 LATCH_SHARE: Final = 0.25
@@ -194,7 +194,7 @@ def _where(s: RuleInput, seen: Sequence[LatchSample]) -> str:
     return f"{table} or its index{'' if len(indexes) == 1 else 'es'} {names}"
 
 
-LATCH = Rule("latch-bound", Severity.WARNING, 8.0, _latch, "3")
+LATCH = Rule("latch-bound", Severity.WARNING, 8.0, _latch)
 
 
 TIMES: Final = 3.0
@@ -250,4 +250,4 @@ def _holder(s: RuleInput) -> str:
     return name_of(holder) if holder is not None else ""
 
 
-HORIZON = Rule("vacuum held back", Severity.WARNING, 4.0, _held, "3", cause=_holder)
+HORIZON = Rule("vacuum held back", Severity.WARNING, 4.0, _held, cause=_holder)

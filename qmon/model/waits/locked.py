@@ -26,10 +26,14 @@ LEAST_READ: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """Who locks it all, as it is called for as long as it does (``session 61``; empty: unknown), and the proof."""
+    """Who locks it all, as it is called for as long as it does (``session 61``; empty: unknown), and the proof.
+
+    ``waited_for``: others wait for its locks, and are seen to.
+    """
 
     by: str
     proof: str
+    waited_for: bool = True
 
 
 def everything_locked(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bool) -> Locked | None:
@@ -122,7 +126,7 @@ def _held(q: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool
         return None
     which = "all" if q.head.counted < q.head_limit else "the first"
     who = _session(session, one.state, one.transaction_s, one.application)
-    return Locked(_known_as(session, one.application), f"{who} holds {which} {rows:,} messages")
+    return Locked(_known_as(session, one.application), f"{who} holds {which} {rows:,} messages", waited_for=False)
 
 
 def _by_session(held: Sequence[HeldSample], writers: Sequence[WriterSample]) -> dict[int, int]:

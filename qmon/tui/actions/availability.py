@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, Side
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.view import QueueView, View
 from qmon.operate.plan import allowed
+from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.request import ActionRequest, end_session
 
@@ -21,6 +23,17 @@ ACTIONS: Final[dict[str, tuple[Kind, Side]]] = {
     "end-blocker": (Kind.END_BLOCKER, Side.PUSHERS),
 }
 """By the id of a key what it does."""
+
+_BY_KEY: Final = {each.key: ACTIONS[each.id] for each in keys.plain(keys.ACTS) if each.id in ACTIONS}
+
+
+def hint(queue: QueueView, *, here: str = "") -> str:
+    """The keys that answer the verdict, without those that can do nothing to this queue. ``here``: the screen's own."""
+    return " ".join(key for key in queue.verdict.key.split() if key != here and _does(queue.layout, key))
+
+
+def _does(layout: Layout, key: str) -> bool:
+    return key not in _BY_KEY or allowed.why_not(layout, *_BY_KEY[key]) is None
 
 
 def why_not(runner: ActionRunner | None, view: View | None, queue: QueueView | None, action: str) -> str | None:

@@ -12,6 +12,7 @@ from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.text import sparkline
 from qmon.model.view import QueueView
 from qmon.tui import figures
+from qmon.tui.actions.availability import hint
 from qmon.tui.overview import baselines
 from qmon.tui.overview.shared import Own
 from qmon.tui.plots.series import FEW, highest, sample
@@ -141,7 +142,7 @@ def _row(queue: QueueView, with_trend: bool, full_words: bool, own: Own | None) 
             figures.cell(queue.gap),
             (_trend(queue) if with_trend else "", "depth fill"),
             figures.forecast(queue, brief=True) if full_words else figures.short_forecast(queue),
-            figures.verdict(queue) if own is None else own.verdict,
+            figures.verdict(queue, hint(queue)) if own is None else own.verdict,
             (proof, "text" if severity > 1 else "muted"),
         ),
         {each.field: reason for each in QUEUE_FIGURES if (reason := clean(each.of(queue).reason))},

@@ -12,6 +12,7 @@ from qmon.model.rates.ledger import READY, Ledger
 from qmon.model.text import sparkline
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
+from qmon.tui.actions.availability import hint
 from qmon.tui.overview.panels import proof
 from qmon.tui.overview.trends import top
 from qmon.tui.plots.series import Reading, sample, window
@@ -38,7 +39,7 @@ def title(queue: QueueView, cells: int) -> list[Line]:
     tables = clean(str(queue.layout.table))
     if queue.layout.data_table is not None:
         tables += f" + {clean(str(queue.layout.data_table))}"
-    verdict, tone = figures.verdict(queue)
+    verdict, tone = figures.verdict(queue, hint(queue, here="2"))
     left = [
         LinePart.of(f" {shorten(clean(queue.name), 40)}", "strong"),
         LinePart.of(queue.layout.design, "muted", 1),

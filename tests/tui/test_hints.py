@@ -1,0 +1,130 @@
+"""The key beside a verdict: one of the screen it stands on, one that does something there, and the one that answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from qmon.model.evidence import QueueEvidence, RingLoss
+from qmon.model.figure import NOT_SINCE, Figure, Severity, Verdict
+from qmon.model.layout.layout import LayoutSource
+from qmon.model.operations import Kind, Pause, Side
+from qmon.model.samples.clients import ClientSample
+from qmon.model.samples.messages import DrawerSample
+from qmon.model.sessions.clients import ClientsSeen
+from qmon.model.sessions.owners import Owners
+from qmon.model.snapshot import Snapshot
+from qmon.model.verdicts import CANNOT_TELL, RULES, RuleInput, judge
+from qmon.model.verdicts.keys import ANSWERS, key_for
+from qmon.model.waits.locked import Locked
+from qmon.tui import keys
+from qmon.tui.actions.availability import hint
+from tests.tui.driving import dashboard
+from tests.tui.scripted import SAMPLED_AT, queue, snapshot, view
+from tests.tui.scripted_acting import Script, ScriptedOffice
+from tests.unit.test_horizon import HOLDER
+from tests.unit.test_verdicts import FINE
+
+pytestmark = pytest.mark.unit
+
+DOES = {
+    "everything locked": {"4": "screen('blocking')", "3": "screen('waits')"},
+    "poison message at the head": {"2": "screen('queue')"},
+    "ring hole": {"R": "act('repair')"},
+    "ring orphans": {"R": "act('repair')"},
+    "poppers not claiming": {"4": "screen('blocking')"},
+    "stuck in progress": {"2": "screen('queue')", "r": "act('requeue')"},
+    "vacuum held back": {"3": "screen('waits')"},
+    "log-bound": {"3": "screen('waits')"},
+    "latch-bound": {"3": "screen('waits')"},
+    "deadlocks": {"4": "screen('blocking')"},
+    "paused": {"p": "act('pause')", "P": "act('pause-poppers')"},
+    "cannot tell": {"n": "poll_now"},
+}
+"""What answers each verdict: to see who holds what, to requeue, to repair, to let go on, to read it now."""
+OPEN = DrawerSample(22, 61, "app-7", "idle in transaction", 120.0)
+
+
+def pause(side: Side) -> Pause:
+    """In force."""
+    return Pause("mails", side, SAMPLED_AT + 600, "bob", "why", SAMPLED_AT, "switch")
+
+
+def given(**evidence: Any) -> RuleInput:
+    """A queue of which this is known over time."""
+    return replace(FINE, queue=replace(QueueEvidence(), **evidence))
+
+
+def held(by: str, waited_for: bool) -> RuleInput:
+    """A queue that is locked; session 61 holds the horizon."""
+    now: Snapshot = replace(snapshot(7), horizon=(HOLDER,))
+    return replace(FINE, locked=Locked(by, "proof", waited_for), snapshot=now)
+
+
+def popper(wait_kind: str) -> ClientsSeen:
+    """One popper that waits."""
+    return ClientsSeen(1, 1, "table", ClientSample(71, 5.0, "mailer-1", "app", "active", 45.0, 45.0, wait_kind, ""))
+
+
+@pytest.mark.parametrize("screen", [keys.OVERVIEW, keys.QUEUE_SCREEN], ids=["overview", "queue"])
+def test_each_key_is_one_of_the_screen_and_does_what_answers_the_verdict(screen: list[Any]) -> None:
+    does = {key: each.action for each in keys.plain([*keys.APP, *screen, *keys.GRID]) for key in each.key.split(",")}
+    table = {code: {key for keys_ in answer.keys for key in keys_.split()} for code, answer in ANSWERS.items()}
+    assert {code: {key: does.get(key) for key in found} for code, found in table.items()} == DOES
+    assert ANSWERS.keys() <= {rule.code for rule in RULES} | {CANNOT_TELL}
+
+
+@pytest.mark.parametrize(
+    ("code", "evidence", "key"),
+    [
+        ("paused", replace(FINE, pauses=(pause(Side.PUSHERS),)), "p"),
+        ("paused", replace(FINE, pauses=(pause(Side.POPPERS),)), "P"),
+        ("paused", replace(FINE, pauses=(pause(Side.POPPERS), pause(Side.PUSHERS))), "p P"),
+        ("everything locked", held("session 61", waited_for=True), "4"),
+        ("everything locked", held("session 61", waited_for=False), "3"),
+        ("everything locked", held("session 62", waited_for=False), ""),
+        ("ring hole", given(ring_loss=RingLoss(hole=7)), "R"),
+        ("ring hole", given(ring_loss=RingLoss(hole=7, drawer=OPEN)), ""),
+        ("ring orphans", given(ring_loss=RingLoss(orphans=1)), "R"),
+        ("ring orphans", given(ring_loss=RingLoss(orphans=1, popper=OPEN)), ""),
+        ("poppers not claiming", given(poppers=popper("Lock")), "4"),
+        ("poppers not claiming", given(poppers=popper("Client")), ""),
+        ("stuck in progress", given(owners=Owners(dead=3, alive=1)), "r"),
+        ("stuck in progress", given(owners=Owners(alive=2)), "2"),
+        ("stuck in progress", given(owners=Owners(unknown=2, alive=1)), "r"),
+        ("stuck in progress", FINE, "r"),
+        ("no poppers", FINE, ""),
+    ],
+)
+def test_the_evidence_decides(code: str, evidence: RuleInput, key: str) -> None:
+    assert key_for(code, evidence) == key
+
+
+def test_what_is_throttled_can_be_read_now() -> None:
+    unread = Figure.unknown(f"{NOT_SINCE}04:12:00 UTC, throttled; n reads now")
+    for ready, key in ((unread, "n"), (Figure.unknown("permission denied"), "")):
+        (verdict,), _ = judge(replace(FINE, ready=ready), 1000.0, {})
+        assert (verdict.code, verdict.key) == (CANNOT_TELL, key)
+
+
+def test_no_key_that_can_do_nothing_to_the_queue_and_none_of_the_screen_itself() -> None:
+    stuck = queue("mails", verdict=Verdict("stuck in progress", "proof", Severity.CRITICAL, key="r"))
+    found = replace(stuck, layout=replace(stuck.layout, source=LayoutSource.DISCOVERY))
+    assert (hint(stuck), hint(found)) == ("r", "")
+    alive = replace(stuck, verdict=replace(stuck.verdict, key="2"))
+    assert (hint(alive), hint(alive, here="2")) == ("2", "")
+    both = replace(stuck, verdict=Verdict("paused", "proof", Severity.NOTICE, key="p P"))
+    assert hint(both) == "p P"
+
+
+async def test_the_key_beside_paused_poppers_lets_them_go_on() -> None:
+    (verdict,), _ = judge(replace(FINE, pauses=(pause(Side.POPPERS),)), 1000.0, {})
+    script = Script(paused=(pause(Side.POPPERS),))
+    async with dashboard((80, 24), runner=ScriptedOffice(script), read_only=False) as d:
+        await d.give(view([queue("mails", verdict=verdict)]))
+        assert "‖ paused [P]" in d.text()
+        await d.press("P")
+        await d.until(lambda: script.asked, "the plan")
+        assert script.asked[-1][:2] == (Kind.RESUME, "mails")
