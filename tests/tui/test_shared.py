@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.figure import Severity, Verdict
+from qmon.model.alerts.rules import AlertRule
+from qmon.model.figure import Figure, Severity, Verdict
+from qmon.model.operations import Pause, Side
 from qmon.model.shared_causes import shared_causes
 from qmon.model.view import QueueView, View
+from qmon.monitor.alerting import Alerting
 from qmon.tui.overview import shared
 from qmon.tui.spans import line_width
 from tests.tui.driving import dashboard
-from tests.tui.scripted import NASTY, queue, view
+from tests.tui.scripted import NASTY, SAMPLED_AT, queue, view
 from tests.tui.test_pictures import SIZES, Compare, Shot
 
 pytestmark = pytest.mark.unit
@@ -98,6 +101,21 @@ async def test_one_line_and_rows_that_say_what_is_theirs() -> None:
         await d.give(view([having("orders", locked(3, "orders")), queue("mails")], sequence=8))
         assert not d.app.screen.query_one("#shared").display
         assert "■ everything locked [4]" in d.text()
+
+
+async def test_all_that_stands_above_takes_no_line_from_the_worst_queue_why_and_the_keys() -> None:
+    stopped = tuple(Pause(name, Side.PUSHERS, SAMPLED_AT + 600, "bob", "why", SAMPLED_AT, "switch") for name in "abcd")
+    found = shop()
+    worst = replace(found.queues[0], pauses=stopped, ready=Figure(9_000.0), stuck=Figure(7.0))
+    rule = AlertRule("deep", figure="ready", warn=100.0)
+    async with dashboard((80, 24), alerting=lambda clock: Alerting("shop", [rule], clock=clock)) as d:
+        await d.give(replace(found, queues=(worst, *found.queues[1:])))
+        lines = d.text().split("\n")
+        assert sum("PAUSED" in line for line in lines) == 3
+        assert any("WARNING" in line for line in lines)
+        assert any(line.startswith(" orders ") and "■ by session 61" in line for line in lines)
+        assert any("why: orders everything locked" in line for line in lines)
+        assert lines[23].startswith(" 1 overview")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

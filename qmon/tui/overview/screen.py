@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from textual import on
 from textual.app import ComposeResult
+from textual.containers import Vertical
 
 from qmon.model.figure import Verdict
 from qmon.model.group_view import group_views
@@ -59,13 +60,14 @@ class OverviewScreen(DashboardScreen):
         yield Lines(id="summary")
         yield Lines(id="target")
         yield Lines(id="shared", most=shared.MOST)
-        yield Lines(id="queues-heading")
-        yield Grid(overview.COLUMNS, id="queues")
-        yield Lines(id="broker-heading")
-        yield Lines(id="broker", most=8)
-        yield Lines(id="trends-heading")
-        yield Lines(id="trends")
-        yield Lines(id="why", most=3)
+        with Vertical(id="overview"):
+            yield Lines(id="queues-heading")
+            yield Grid(overview.COLUMNS, id="queues")
+            yield Lines(id="broker-heading")
+            yield Lines(id="broker", most=8)
+            yield Lines(id="trends-heading")
+            yield Lines(id="trends")
+            yield Lines(id="why", most=3)
         yield Lines(id="waiting")
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
