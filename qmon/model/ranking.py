@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from qmon.model.figure import Severity
 from qmon.model.view import QueueView, View
 
 SETTLED_S: Final = 10.0
@@ -18,15 +19,10 @@ _SLACK: Final = 10.0
 class _Place:
     """What a queue is ranked by. ``oldest``: seconds. ``other_since``: since when its figures have been other ones."""
 
-    severity: int
+    severity: Severity
     ready: float
     oldest: float
     other_since: float | None = None
-
-    def is_other(self, now: _Place) -> bool:
-        """Whether these figures are worth another place."""
-        pairs = ((self.ready, now.ready), (self.oldest, now.oldest))
-        return any(max(pair) > _TIMES * min(pair) + _SLACK for pair in pairs)
 
 
 class Ranking:
@@ -51,11 +47,16 @@ class Ranking:
 
 
 def _placed(queue: QueueView, before: _Place | None, at: float) -> _Place:
-    now = _Place(int(queue.verdict.severity), queue.ready.value or 0.0, queue.oldest.value or 0.0)
-    if before is None or before.severity != now.severity:
-        return now
-    if not before.is_other(now):
+    severity, ready, oldest = queue.verdict.severity, queue.ready.value or 0.0, queue.oldest.value or 0.0
+    if before is None or before.severity != severity:
+        return _Place(severity, ready, oldest)
+    if not (_is_other(before.ready, ready) or _is_other(before.oldest, oldest)):
         return before if before.other_since is None else replace(before, other_since=None)
     if before.other_since is None:
         return replace(before, other_since=at)
-    return before if 0.0 <= at - before.other_since < SETTLED_S else now
+    return before if 0.0 <= at - before.other_since < SETTLED_S else _Place(severity, ready, oldest)
+
+
+def _is_other(one: float, other: float) -> bool:
+    """Whether the difference is worth another place."""
+    return one > _TIMES * other + _SLACK or other > _TIMES * one + _SLACK

@@ -14,7 +14,7 @@ from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.actions.availability import hint
 from qmon.tui.overview import baselines
-from qmon.tui.overview.shared import Own
+from qmon.tui.overview.causes import Own
 from qmon.tui.plots.series import FEW, highest, sample
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow

@@ -16,7 +16,7 @@ from qmon.model.verdicts.access import unreachable
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus, Phase
 from qmon.tui import keys
-from qmon.tui.overview import baselines, broker, shared
+from qmon.tui.overview import baselines, broker, causes
 from qmon.tui.overview import rows as overview
 from qmon.tui.overview.panels import target_line, why
 from qmon.tui.overview.summary import summary
@@ -59,7 +59,7 @@ class OverviewScreen(DashboardScreen):
         """How things are, the target line, the table, the trends, and why."""
         yield Lines(id="summary")
         yield Lines(id="target")
-        yield Lines(id="shared", most=shared.MOST)
+        yield Lines(id="causes", most=causes.MOST)
         with Vertical(id="overview"):
             yield Lines(id="queues-heading")
             yield Grid(overview.COLUMNS, id="queues")
@@ -79,18 +79,17 @@ class OverviewScreen(DashboardScreen):
             return
         self.query_one("#target", Lines).show(lambda cells, _: target_line(view, cells), stale=stale)
         ranked = self._ranking_of(view)
-        causes = ranked.causes
-        self.set_class(bool(causes), "-shared")
-        if causes:
-            self.query_one("#shared", Lines).show(
-                lambda cells, _: shared.lines(causes, len(view.queues), cells), stale=stale
+        self.set_class(bool(ranked.causes), "-caused")
+        if ranked.causes:
+            self.query_one("#causes", Lines).show(
+                lambda cells, _: causes.lines(ranked.causes, len(view.queues), cells), stale=stale
             )
         kept = overview.ordered(keep(ranked.queues, self.filter_text, overview.words), *self.sorted_by)
         empty = f"no queue matches {clean(self.filter_text)}" if view.queues else "no queue is known on this target"
         known = self.app.known.baselines
         self.unusual = baselines.find(known, view.target, view.queues) if view.target in known.hours else None
         self.grid.columns = overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
-        own, groups = shared.own_words(causes, kept), group_views(view.queues)
+        own, groups = causes.own_words(ranked.causes, kept), group_views(view.queues)
         rows = overview.rows(kept, self.size.width, self.unusual, self._known, groups, own)
         self.grid.show(rows, sorted_by=self.sorted_by, stale=stale, empty=empty)
         self._draw_broker(view, stale=stale)

@@ -12,7 +12,7 @@ from qmon.model.operations import Pause, Side
 from qmon.model.shared_causes import shared_causes
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting
-from qmon.tui.overview import shared
+from qmon.tui.overview import causes
 from qmon.tui.spans import line_width
 from tests.tui.driving import dashboard
 from tests.tui.scripted import NASTY, SAMPLED_AT, queue, view
@@ -76,14 +76,14 @@ def test_the_worst_of_several_causes_is_first_and_what_is_said_alike_is_all_abou
 
 @pytest.mark.parametrize("cells", [20, 40, 80, 120, 200])
 def test_its_line_fits(cells: int) -> None:
-    causes = shared_causes(shop().queues)
-    assert [line_width(line) <= cells for line in shared.lines(causes, 12, cells)] == [True]
+    found = shared_causes(shop().queues)
+    assert [line_width(line) <= cells for line in causes.lines(found, 12, cells)] == [True]
 
 
 async def test_one_line_and_rows_that_say_what_is_theirs() -> None:
     async with dashboard((80, 24)) as d:
         await d.give(shop())
-        assert d.lines("shared").startswith(" ■ everything locked  session 61  11 of 12 queues [4]  orders, mails,")
+        assert d.lines("causes").startswith(" ■ everything locked  session 61  11 of 12 queues [4]  orders, mails,")
         rows = d.text().split("\n")[5:]
         assert rows[0].startswith(" orders ")
         assert rows[0].rstrip().endswith("■ by session 61")
@@ -93,13 +93,13 @@ async def test_one_line_and_rows_that_say_what_is_theirs() -> None:
         await d.resize(200, 50)
         assert (
             "session 61 (idle in transaction, transaction open 2 m 05 s, app-7, 10.0.0.7) blocks  11 of 12 queues"
-            in d.lines("shared")
+            in d.lines("causes")
         )
         assert "4 sessions that want to lock de" in next(
             row for row in d.text().split("\n") if row.startswith(" mails ")
         )
         await d.give(view([having("orders", locked(3, "orders")), queue("mails")], sequence=8))
-        assert not d.app.screen.query_one("#shared").display
+        assert not d.app.screen.query_one("#causes").display
         assert "■ everything locked [4]" in d.text()
 
 
