@@ -74,6 +74,15 @@ def test_the_worst_of_several_causes_is_first_and_what_is_said_alike_is_all_abou
     assert second.rest(log.proof) == ""
 
 
+def test_a_row_names_its_verdict_where_that_is_not_the_one_above() -> None:
+    queues = having("orders", locked(3, "orders")), having("mails", locked(4, "mails")), having("audit", held(20_000))
+    own = causes.own_words(shared_causes(queues), queues)
+    said = {name: each.verdict[0] for name, each in own.items()}
+    assert said == {"orders": "■ by session 61", "mails": "■ by session 61", "audit": "▲ vacuum held back"}
+    assert own["mails"].proof == "4 sessions that want to lock demo.mails"
+    assert own["audit"].proof == queues[2].verdict.proof
+
+
 @pytest.mark.parametrize("cells", [20, 40, 80, 120, 200])
 def test_its_line_fits(cells: int) -> None:
     found = shared_causes(shop().queues)

@@ -56,9 +56,8 @@ def own_words(causes: Sequence[SharedCause], queues: Sequence[QueueView]) -> dic
 
 
 def _own(queue: QueueView, shown: Mapping[str, SharedCause]) -> Own:
-    symbol, tone = figures.mark(queue.verdict)
-    cause = shown[queue.verdict.cause]
-    more = (each.code for each in queue.verdicts if each.cause not in shown and each.severity >= Severity.WARNING)
-    return Own(
-        (f"{symbol} {clean(', '.join((f'by {cause.who}', *more)))}", tone), clean(cause.rest(queue.verdict.proof))
-    )
+    verdict, cause = queue.verdict, shown[queue.verdict.cause]
+    symbol, tone = figures.mark(verdict)
+    more = [each.code for each in queue.verdicts if each.cause not in shown and each.severity >= Severity.WARNING]
+    said = ", ".join([f"by {cause.who}" if verdict.code == cause.verdict.code else verdict.code, *more])
+    return Own((f"{symbol} {clean(said)}", tone), clean(cause.rest(verdict.proof)))

@@ -17,7 +17,7 @@ from qmon.tui.spans import Line, LinePart, fit
 
 _TROUBLE: Final = (("is critical", "are critical", 0), ("has a warning", "have a warning", 6))
 _OTHERWISE: Final = (
-    ("is fine", "are fine", 0), ("is paused on purpose", "are paused on purpose", 3), ("is unknown", "are unknown", 4),
+    ("is fine", "are fine", 0), ("is paused on purpose", "are paused on purpose", 3), ("is unknown", "are unknown", 2),
     ("has a notice", "have a notice", 5),
 )  # fmt: skip
 """Of one queue, of several, and the rank: where room is short, the greatest is left out."""
@@ -74,17 +74,10 @@ def _worst(queue: QueueView, *, alone: bool) -> list[LinePart]:
     """The queue with what is known of it."""
     name = LinePart(((": " if alone else "; worst: ", "text"), (shorten(clean(queue.name), 24), "strong")))
     said = (
-        (queue.ready, f", {queue.ready.text()} waiting"),
-        (queue.oldest, f", oldest {queue.oldest.text(text.brief)}"),
+        (queue.ready, LinePart.of(f", {queue.ready.text()} waiting", rank=1)),
+        (queue.oldest, LinePart.of(f", oldest {queue.oldest.text(text.brief)}", rank=4)),
     )
-    return [
-        name,
-        *(
-            LinePart.of(words, rank=rank)
-            for rank, (figure, words) in enumerate(said, 1)
-            if (figure.evidence.value or 0) >= 1
-        ),
-    ]
+    return [name, *(part for figure, part in said if (figure.evidence.value or 0) >= 1)]
 
 
 def _broker_ails(view: View) -> bool:
