@@ -41,8 +41,9 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         observing = views[-1].server.observing
         assert observing is not None
         assert f"probe {milliseconds(observing.expected_ms)}" in heading[0]
-        assert heading[1].startswith("tx/s 450 rollbacks/s 0 deadlocks/s 0 sessions 42 blocked 1")
-        assert "Log:WRITELOG 3, Lock:LCK_M_U 1" in heading[1]
+        assert heading[1] == "■ 2 of 4 queues are critical; worst: letters, 500 waiting, oldest 2h."
+        assert heading[2].startswith("tx/s 450 rollbacks/s 0 deadlocks/s 0 sessions 42 blocked 1")
+        assert "Log:WRITELOG 3, Lock:LCK_M_U 1" in heading[2]
         assert row(d, "letters").startswith("letters strict_fifo 500 0 0 2 h 04 m 5.0 0 501")
         assert row(d, "letters").endswith("■ everything locked [4]")
         assert row(d, "mails").startswith("mails status 31 12 7 31 s 18.0 18.0 37")
