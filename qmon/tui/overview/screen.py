@@ -46,6 +46,7 @@ class OverviewScreen(DashboardScreen):
     NAME = "overview"
     BINDINGS = keys.OVERVIEW
     SORTS = overview.SORTS
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (10, "-short"), (32, "-tall")]  # noqa: RUF012  # as of DashboardScreen
 
     def __init__(self) -> None:
         super().__init__()
