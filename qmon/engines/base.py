@@ -253,6 +253,20 @@ class Engine(Protocol):
         """
         ...
 
+    def equals(self, column: str, type_name: str, kind: str) -> str:
+        """A condition: the column, which is quoted, has the value that the text of one parameter means.
+
+        ``type_name``: its type, with length; ``kind``: its base type, without. An index on the column serves it.
+        """
+        ...
+
+    def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
+        """Expressions for the bytes of a column's value, and for its text cut after so many characters.
+
+        Bytes are written as hex digits, two each, after two characters. ``column``: quoted.
+        """
+        ...
+
     def binary(self, text: str) -> Value:
         """A text as the value for a column of bytes."""
         ...

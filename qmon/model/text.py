@@ -149,11 +149,17 @@ def readable(written: str | None) -> str | None:
         raw = bytes.fromhex(digits)
     except ValueError:
         return written
+    text = utf8_text(raw)
+    return f"0x{raw.hex()}" if text is None else text
+
+
+def utf8_text(raw: bytes) -> str | None:
+    """The text that bytes are, perhaps cut short within a character; ``None`` where they are none that is printable."""
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(raw)  # half a character may be cut off
     except ValueError:
-        return f"0x{raw.hex()}"
-    return text if all(c.isprintable() or c in _BLANKS for c in text) else f"0x{raw.hex()}"
+        return None
+    return text if all(c.isprintable() or c in _BLANKS for c in text) else None
 
 
 MAX_S: Final = 10_000 * 86_400.0

@@ -17,6 +17,8 @@ from qmon.operate.context import OperatorContext
 STATEMENT_S: Final = 120.0
 """A statement of an operation is given up after so long; an exact count of a long table is the slowest."""
 LOCK_WAIT_S: Final = 5.0
+MESSAGE: Final = Session("message", statement_timeout_s=5.0, lock_timeout_s=0.5, read_only=True)
+"""Of a connection that reads one message: it waits for nobody for long."""
 _READS: Final = frozenset({"operations", "pauses", "record"})
 """Purposes that change nothing, and so can be served by a standby."""
 
@@ -32,8 +34,12 @@ class Connections:
 
     def __call__(self, purpose: str) -> Connection:
         """Open one; raises what connecting raises."""
-        session = Session(
-            purpose, statement_timeout_s=STATEMENT_S, lock_timeout_s=LOCK_WAIT_S, writes=purpose not in _READS
+        session = (
+            MESSAGE
+            if purpose == MESSAGE.purpose
+            else Session(
+                purpose, statement_timeout_s=STATEMENT_S, lock_timeout_s=LOCK_WAIT_S, writes=purpose not in _READS
+            )
         )
         try:
             made = self._engine.connect(self._target, session)

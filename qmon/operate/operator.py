@@ -16,6 +16,7 @@ from qmon.operate.actions.undo import prepare_undo
 from qmon.operate.context import OperatorContext
 from qmon.operate.libraries.messages import prepare_library_purge, prepare_library_requeue
 from qmon.operate.libraries.pause import library_paused, prepare_library_pause, prepare_library_resume
+from qmon.operate.message import Message, read_message
 from qmon.operate.run.operations import recorded
 from qmon.operate.run.prepared import PreparedAction
 
@@ -92,6 +93,10 @@ class Operator:
     def empty_trash(self, queue: str | None, older_than_s: float) -> PreparedAction:
         """What was purged more than so many seconds ago is to go for good. ``queue``: of this one, else of all."""
         return prepare_empty_trash(self.context, queue, older_than_s)
+
+    def message(self, layout: Layout, id: str, owner: str | None = None) -> Message | None:
+        """One message, whole; ``None`` where it is gone. ``owner``: who was last seen to have it."""
+        return read_message(self.context, layout, id, owner)
 
     def operations(self, limit: int = 100) -> tuple[Operation, ...]:
         """What was done here, the last first; none where this database keeps no operations."""

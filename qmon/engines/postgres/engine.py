@@ -77,6 +77,11 @@ class _Introduction:
     standby: bool
 
 
+_TEXTS: Final = ("text", "character varying", "character", "bpchar")
+_UNPACKED_AT_MOST: Final = 16 << 20
+"""Bytes as stored of a value that is unpacked whole to read a part of it."""
+
+
 class Postgres:
     """The engine of PostgreSQL 13 and later."""
 
@@ -150,6 +155,21 @@ class Postgres:
             return f"CAST({columns[0]} AS text)"
         escaped = (rf"replace(replace(CAST({each} AS text), '\', '\\'), '/', '\/')" for each in columns)
         return f"concat_ws('/', {', '.join(escaped)})"
+
+    def equals(self, column: str, type_name: str, kind: str) -> str:
+        """Compared with a value of the column's own type."""
+        return f"{column} = CAST(? AS {type_name})"
+
+    def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
+        """A part of bytes and texts is read without unpacking the rest; what else is very large is not unpacked."""
+        size = f"CAST(octet_length({column}) AS bigint)"
+        if kind == "bytea":
+            return size, f"'\\x' || encode(substring({column} FROM 1 FOR {most}), 'hex')"
+        if kind in _TEXTS:
+            return size, f"left({column}, {most})"
+        large, text = f"pg_column_size({column}) > {_UNPACKED_AT_MOST}", f"CAST({column} AS text)"
+        size = f"CASE WHEN {large} THEN pg_column_size({column}) ELSE octet_length({text}) END"
+        return f"CAST({size} AS bigint)", f"CASE WHEN {large} THEN NULL ELSE left({text}, {most}) END"
 
     def binary(self, text: str) -> Value:
         """The text itself: its type is that of the parameter it is bound to."""

@@ -14,13 +14,14 @@ from qmon.engines.base import Engine, EngineName, Query, Statement, Value
 from qmon.engines.sql.conditions import RowColumn, Where, row_sql
 from qmon.engines.sql.file import parse, scanned
 from qmon.engines.sql.text import Parameter, Placeholder, QueryFileError, Separator
+from qmon.engines.sql.whole_row import RowKey, RowValues
 from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn
 
-Name = Sequence[str] | str | int | TimeColumn | Column | IndexName | RowColumn | Where | None
+Name = Sequence[str] | str | int | TimeColumn | Column | IndexName | RowColumn | Where | RowKey | RowValues | None
 """What stands for a ``{name}``: an identifier's parts, its only part, a whole number, a column of which more is known,
-an index, what a group says of a row, or nothing."""
+an index, what a group says of a row, a row's key, its columns with their values, or nothing."""
 
 ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
 KINDS: Final[Mapping[str, str]] = {
@@ -191,11 +192,14 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
             out.append("?")
         elif isinstance(piece, Placeholder):
             name = names[piece.name]
-            if isinstance(name, RowColumn | Where):
-                text, values = row_sql(engine, name, piece.name)
+            if isinstance(name, RowColumn | Where | RowKey):
+                of_row = isinstance(name, RowKey)
+                text, values = name.condition(engine, piece.name) if of_row else row_sql(engine, name, piece.name)
                 parameters += values
                 known |= values
                 out.append(_of_row(piece, name, text, query.name, engine))
+            elif isinstance(name, RowValues) and piece.form == "values":
+                out.append(name.rows(engine, piece.of))
             else:
                 out.append(_filled(piece, name, query.name, engine))
         else:
@@ -213,15 +217,17 @@ def _refuse_filtered(query: str, slots: Sequence[Placeholder], names: Mapping[st
 
 def plain(name: Name) -> Sequence[str] | str | int | None:
     """The name alone, without what else is known of a column or an index."""
-    if isinstance(name, RowColumn | Where):
+    if isinstance(name, RowColumn | Where | RowKey):
         raise BadInput(f"{name!r} is no identifier")
+    if isinstance(name, RowValues):
+        return name.names
     return name.name if isinstance(name, TimeColumn | Column | IndexName) else name
 
 
 def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
     if slot.form in ("utc", "clock") and (slot.optional or value is not None):
         return _time(slot, value, query, engine)
-    if slot.form in ("type", "recompile", "where"):
+    if slot.form in ("type", "recompile", "where", "values"):
         return _known(slot, value, query, engine)
     value = plain(value)
     if value is None:
@@ -247,9 +253,9 @@ def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
     return engine.literal(quoted) if slot.form == "literal" else quoted
 
 
-def _of_row(slot: Placeholder, value: RowColumn | Where, text: str, query: str, engine: Engine) -> str:
-    """What a group says of a row, as the slot asks for it."""
-    if isinstance(value, Where) and slot.form == "where":
+def _of_row(slot: Placeholder, value: RowColumn | Where | RowKey, text: str, query: str, engine: Engine) -> str:
+    """What a group says of a row, or a row's key, as the slot asks for it."""
+    if isinstance(value, Where | RowKey) and slot.form == "where":
         return text
     if isinstance(value, RowColumn) and slot.form in ("text", "utc", "identifier"):
         return {"text": engine.text_of([text]), "utc": engine.utc(text, value.zone)}.get(slot.form, text)
@@ -264,7 +270,9 @@ def _known(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
         return engine.text_type("")
     if slot.form == "recompile" and isinstance(value, IndexName):
         return ", RECOMPILE" if value.filtered else ""
-    wanted = {"type": "a column with its type", "where": "a condition"}.get(slot.form, "an index")
+    wanted = {"type": "a column with its type", "where": "a condition", "values": "columns of a row"}.get(
+        slot.form, "an index"
+    )
     raise BadInput(f"{query} takes {wanted} for {slot.name}, not {value!r}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,6 +54,14 @@ class _Introduction:
     session_id: int
     login: str
     standby: bool
+
+
+_BYTES: Final = ("binary", "varbinary", "image", "timestamp", "rowversion")
+_STYLES: Final[Mapping[str, int]] = {
+    **dict.fromkeys(("date", "time", "datetime", "smalldatetime", "datetime2", "datetimeoffset"), 121),
+    **dict.fromkeys(("money", "smallmoney", "float", "real"), 2),
+}
+"""Styles of ``CONVERT`` that lose nothing: times as ODBC writes them, all digits of numbers."""
 
 
 class SqlServer:
@@ -138,6 +146,28 @@ class SqlServer:
         if len(texts) == 1:
             return texts[0]
         return " + N'/' + ".join(rf"REPLACE(REPLACE({each}, N'\', N'\\'), N'/', N'\/')" for each in texts)
+
+    def equals(self, column: str, type_name: str, kind: str) -> str:
+        """Compared with text, which the server turns into the column's type; bytes it does not make by itself."""
+        if kind in _BYTES:
+            return f"{column} = CONVERT(varbinary(900), ?, 1)"
+        return f"{column} = CAST(? AS {self.text_type(kind)}(450))"
+
+    def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
+        """By the ``CONVERT`` of the type that loses nothing."""
+        size, style = f"CAST(DATALENGTH({column}) AS bigint)", _STYLES.get(kind)
+        if kind in _BYTES:
+            part = f"SUBSTRING(CONVERT(varbinary(max), {column}), 1, {most})"
+            return size, f"CONVERT(nvarchar(max), {part}, 1)"
+        if kind in ("hierarchyid", "geography", "geometry"):
+            whole = f"{column}.ToString()"
+        elif kind in ("char", "varchar", "nchar", "nvarchar", "text", "ntext"):
+            whole = f"CONVERT(nvarchar(max), {column})"
+        elif kind == "xml":
+            whole = f"CONVERT(nvarchar(max), {column}, 1)"
+        else:
+            whole = f"CONVERT(nvarchar(4000), {column}{'' if style is None else f', {style}'})"
+        return size, f"CAST(SUBSTRING({whole}, 1, {most}) AS nvarchar(max))"
 
     def binary(self, text: str) -> Value:
         """The bytes of the text in UTF-8: the server makes no bytes of text by itself."""

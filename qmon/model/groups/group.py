@@ -147,7 +147,7 @@ class Group:
         name = self.name if value is None else f"{self.name}/{value}"
         return Layout(
             name, self.library or "states", self.table, id=self.id, timeout_s=self.timeout_s, part=part,
-            source=self.source,
+            source=self.source, payload=None if self.payload is None else self.payload.name,
         )  # fmt: skip
 
 

@@ -1,0 +1,281 @@
+"""One message, read whole: its payload, every column of its row, its times, and what the session that owns it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.engines.sql.queries import Name
+from qmon.engines.sql.whole_row import RowKey, RowValues, StoredColumn
+from qmon.errors import BadInput, LockTimeout, PermissionMissing, QmonError
+from qmon.model.layout.ids import id_parts
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.text import duration, one_line, utf8_text
+from qmon.operate.actions import sessions
+from qmon.operate.context import OperatorContext
+from qmon.operate.plan.library_queue import library_queue
+from qmon.operate.sql import Sql
+
+MOST_READ: Final = 1 << 20
+"""So much of a payload is shown at most: characters, or bytes where it holds bytes."""
+MOST_OF_A_COLUMN: Final = 4_000
+_SPARE: Final = 4_096
+"""So much is read beyond that and not shown: what is to be covered may begin before the cut and end after it."""
+_BYTES: Final = frozenset({"bytea", "binary", "varbinary", "image"})
+
+
+@dataclass(frozen=True, slots=True)
+class MessageColumn:
+    """A column of a message's row. ``size``: bytes of its value, ``None`` where that is NULL or cannot be read.
+
+    ``value``: covered as configured; bytes where they are no text; ``None``: NULL, or, with a size, too large for the
+    server to read it in part. ``cut``: there is more of it. ``grant``: what would let our role read it, else empty.
+    """
+
+    name: str
+    type_name: str
+    size: int | None = None
+    value: str | bytes | None = None
+    cut: bool = False
+    grant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message, as it was when it was read.
+
+    ``columns``: all of its row, those of its second table behind them, cut after ``MOST_OF_A_COLUMN``. ``payload``: the
+    one with the payload, cut after ``MOST_READ``; ``None``: the layout names none. ``pushed_s``, ``popped_s``: seconds
+    since then, ``None`` where no column says so. ``owner``: who has it; ``doing``: what that session does now, or why
+    nobody knows.
+    """
+
+    columns: tuple[MessageColumn, ...]
+    payload: MessageColumn | None = None
+    pushed_s: float | None = None
+    popped_s: float | None = None
+    owner: str | None = None
+    doing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A row of ``action/message/columns``."""
+
+    table_id: int
+    column_name: str
+    type_name: str
+    kind: str
+    readable: bool
+    role: str
+
+    @property
+    def stored(self) -> StoredColumn:
+        """The column for a statement."""
+        return StoredColumn(self.column_name, self.type_name, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnValue:
+    """A row of ``action/message/row``."""
+
+    place: int
+    size: int | None
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """A row of ``action/message/times``."""
+
+    pushed_s: float | None
+    popped_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LockHolder:
+    """A row of ``probe/lock_holders``."""
+
+    table_id: int
+    session: int
+    gid: str
+    waits: bool
+    login: str
+    application: str
+    since_at: float | None
+    statement: str
+
+
+def read_message(context: OperatorContext, layout: Layout, id: str, owner: str | None = None) -> Message | None:
+    """The message that is called ``id``; ``None`` where it is gone.
+
+    ``owner``: who was last seen to have it, where no column says so. Raises ``BadInput`` where nothing makes its row
+    known, ``LockTimeout`` with the session that keeps even readers away, and what connecting and reading raise.
+    """
+    with context.sql("message") as sql:
+        table = _Row(sql, layout.table, _key_of(layout, id), layout.payload, context.redact)
+        try:
+            row = table.read()
+            if row is None:
+                return None
+            second = _second_row(context, sql, layout, id, row)
+            where = row if second is None else second
+            payload = where.get(layout.payload or "")
+            columns = (*row.values(), *(second or {}).values())
+            if layout.owner is not None:
+                owner = _text(row.get(layout.owner.column))
+            times = _times(sql, layout, table)
+            return Message(
+                tuple(_short(each) for each in columns), payload, times.pushed_s, times.popped_s, owner,
+                _doing(context, sql, layout, owner),
+            )  # fmt: skip
+        except LockTimeout as problem:
+            raise LockTimeout(_locked(sql, table.id), sqlstate=problem.sqlstate, query=problem.query) from None
+
+
+def _key_of(layout: Layout, id: str) -> dict[str, str]:
+    """The columns that make the row of a message known, with their values."""
+    ring = layout.ring
+    if ring is not None:
+        return {ring.slot: str(int(id) % ring.size), ring.message_id: id}
+    if not layout.ids:
+        raise BadInput(f"nothing makes a row of {layout.table} known: it has no id")
+    parts = id_parts(id, len(layout.ids))
+    if len(parts) != len(layout.ids):
+        raise BadInput(f"an id here is {'/'.join(layout.ids)}")
+    return dict(zip(layout.ids, parts, strict=True))
+
+
+class _Row:
+    """A row of a table with this key. ``payload``: the column of which more is read."""
+
+    def __init__(
+        self, sql: Sql, table: TableName, key: Mapping[str, str], payload: str | None, redact: Callable[[str], str]
+    ) -> None:
+        self._sql, self._table, self._payload, self._redact = sql, table, payload, redact
+        self._columns = sql.fetch(TableColumn, "action/message/columns", {"table": table.parts})
+        if not self._columns:
+            raise BadInput(f"{table} is not there, or our role may not see it")
+        self.id = self._columns[0].table_id
+        known = {each.column_name: each for each in self._columns}
+        if unknown := key.keys() - known.keys():
+            raise BadInput(f"{table} has no column {min(unknown)}")
+        if grants := [self._grant(known[name]) for name in key if not known[name].readable]:
+            raise PermissionMissing(f"our role may not read the key of {table}", grant=grants[0])
+        of_key = RowKey(tuple((known[name].stored, value) for name, value in key.items()))
+        self.names: dict[str, Name] = {"table": table.parts, "key": of_key}
+
+    def read(self) -> dict[str, MessageColumn] | None:
+        """Its columns by name; ``None`` where there is no such row."""
+        readable = [each for each in self._columns if each.readable]
+        wanted = RowValues(tuple((each.stored, self._most(each) + _SPARE) for each in readable))
+        found = self._sql.fetch(ColumnValue, "action/message/row", {**self.names, "columns": wanted})
+        if not found:
+            return None
+        values = {readable[each.place - 1].column_name: each for each in found}
+        return {each.column_name: self._shown(each, values.get(each.column_name)) for each in self._columns}
+
+    def _most(self, column: TableColumn) -> int:
+        return MOST_READ if column.column_name == self._payload else MOST_OF_A_COLUMN
+
+    def _shown(self, column: TableColumn, found: ColumnValue | None) -> MessageColumn:
+        if found is None:
+            return MessageColumn(column.column_name, column.type_name, grant=self._grant(column))
+        if found.value is None:
+            return MessageColumn(column.column_name, column.type_name, found.size)
+        most, value = self._most(column), found.value
+        raw = bytes.fromhex(value[2:]) if column.kind in _BYTES else None
+        cut = len(value if raw is None else raw) > most
+        text = value if raw is None else utf8_text(raw)
+        shown = self._covered(text or "", cut) if raw is None or text is not None else self._covered_bytes(raw, cut)
+        return MessageColumn(column.column_name, column.type_name, found.size, shown, cut)
+
+    def _covered(self, text: str, cut: bool) -> str:
+        covered = self._redact(text)
+        return covered[:-_SPARE] if cut else covered
+
+    def _covered_bytes(self, raw: bytes, cut: bool) -> bytes:
+        """The bytes with what is covered in them as question marks."""
+        return self._covered(raw.decode("latin-1"), cut).encode("latin-1", "replace")
+
+    def _grant(self, column: TableColumn) -> str:
+        quote = self._sql.engine.quote
+        return f"GRANT SELECT ({quote((column.column_name,))}) ON {quote(self._table.parts)} TO {column.role}"
+
+
+def _second_row(
+    context: OperatorContext, sql: Sql, layout: Layout, id: str, row: Mapping[str, MessageColumn]
+) -> dict[str, MessageColumn] | None:
+    """The row with the payload, where that is in another table; empty where it is not there."""
+    library = library_queue(layout)
+    lookup = None if library is None or library.group.payload is None else library.group.payload.lookup
+    if lookup is not None:
+        table, column, value = TableName(layout.table.schema, lookup.table), lookup.key, _text(row.get(lookup.by))
+    elif layout.data_table is not None and layout.data_id is not None:
+        table, column = layout.data_table, layout.data_id
+        value = id if layout.ring is not None else _text(row.get(layout.id or ""))
+    else:
+        return None
+    if value is None:
+        return {}
+    return _Row(sql, table, {column: value}, layout.payload, context.redact).read() or {}
+
+
+def _times(sql: Sql, layout: Layout, row: _Row) -> Times:
+    names = {
+        **row.names, "enqueued_at": layout.timed(layout.enqueued_at), "started_at": layout.timed(layout.started_at)
+    }  # fmt: skip
+    try:
+        found = sql.fetch(Times, "action/message/times", names)
+    except PermissionMissing:
+        return Times(None, None)
+    return found[0] if found else Times(None, None)
+
+
+def _doing(context: OperatorContext, sql: Sql, layout: Layout, owner: str | None) -> str:
+    """What the owner does now, in one line."""
+    if owner is None:
+        return ""
+    column = layout.owner
+    if column is not None and column.kind in ("lease", "heartbeat"):
+        return f"{column.column} is a {column.kind}: which session it is, is not known"
+    number, _, began = owner.partition("/")
+    if (column is not None and column.kind != "session") or layout.part is not None or not number.isdecimal():
+        return "a name: which session it is, is not known"
+    try:
+        found = sessions.read(sql, int(number))
+    except QmonError as problem:
+        return f"what session {number} does is not known: {one_line(str(problem), 120)}"
+    if found is None:
+        return f"session {number} is gone, or our role may not see it"
+    if began and found.started_us is not None and found.started_us // 1_000_000 != int(began or 0):
+        return f"session {number} is gone; another one has its number"
+    who = ", ".join(part for part in (one_line(found.application), found.login, found.host) if part)
+    since = "" if found.state_s is None else f" for {duration(found.state_s)}"
+    last = f", last statement: {one_line(context.redact(found.statement), 200)}" if found.statement else ""
+    return f"session {number} ({who}): {found.state or 'state not known'}{since}{last}"
+
+
+def _locked(sql: Sql, table_id: int) -> str:
+    """Who keeps even readers away."""
+    try:
+        found = sql.fetch(LockHolder, "probe/lock_holders", {}, {"tables": sql.engine.ids([table_id])})
+    except QmonError:
+        found = []
+    if not found:
+        return "somebody holds a lock on the table that even readers wait for"
+    who = f"session {found[0].session}" if found[0].session else f"prepared transaction {one_line(found[0].gid)}"
+    by = f"{who} ({one_line(found[0].application)})" if found[0].application else who
+    return f"{by} waits to lock the table, and readers wait behind it" if found[0].waits else f"locked by {by}"
+
+
+def _text(column: MessageColumn | None) -> str | None:
+    return column.value if column is not None and isinstance(column.value, str) else None
+
+
+def _short(column: MessageColumn) -> MessageColumn:
+    value = column.value
+    if value is None or len(value) <= MOST_OF_A_COLUMN:
+        return column
+    return replace(column, value=value[:MOST_OF_A_COLUMN], cut=True)

@@ -1,0 +1,13 @@
+-- How long ago a message was pushed and popped, by the server's clock.
+-- {table}        the table
+-- {key!where}    condition: the row's key
+-- {enqueued_at?} column: when it was pushed
+-- {started_at?}  column: when it was popped
+-- > pushed_s     seconds since it was pushed
+-- > popped_s     seconds since it was popped
+SELECT TOP (1)
+       CAST(DATEDIFF(SECOND, {enqueued_at?!utc.q}, SYSUTCDATETIME()) AS float) AS pushed_s,
+       CAST(DATEDIFF(SECOND, {started_at?!utc.q}, SYSUTCDATETIME()) AS float)  AS popped_s
+FROM {table} AS q
+WHERE {key!where}
+OPTION (MAXDOP 1)
