@@ -10,6 +10,7 @@ from qmon.engines.sql.conditions import Where
 from qmon.engines.sql.file import scanned
 from qmon.engines.sql.queries import Name, SqlFile
 from qmon.engines.sql.text import Form, Placeholder
+from qmon.engines.sql.whole_row import RowValues, StoredColumn
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.groups.conditions import ColumnRef, IsNull
 from qmon.model.groups.group import Group
@@ -35,6 +36,8 @@ def names_for(query: Query, kind: str = "varchar", *, filtered: bool = False, si
         name = f"q_{slot}"
         if "where" in forms:
             out[slot] = Where(IsNull(ColumnRef("q_c")), Group("g", TableName("dbo", "t"), "id", ()), "t")
+        elif "values" in forms:
+            out[slot] = RowValues(((StoredColumn("q_c", kind, kind), 100),))
         elif "int" in forms:
             out[slot] = size
         elif forms & LISTED:

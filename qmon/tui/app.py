@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _TICK_S: Final = 1.0
 _INTERVALS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 """The poll intervals that ``+`` and ``-`` step through, in seconds."""
+_ASKED_S: Final = 3.0
 _NO_RULES: Final = "no alert is configured for this target: [[alert]] in qmon.toml"
 
 
@@ -71,7 +72,6 @@ class QmonApp(App[None], inherit_bindings=False):
     CSS_PATH = Path(__file__).with_name("qmon.tcss")
     BINDINGS = keys.APP
     ENABLE_COMMAND_PALETTE = False
-    ALLOW_SELECT = False
     AUTO_FOCUS = "Grid"
     TITLE = "qmon"
     DEFAULT_MODE: ClassVar[str] = ENTRIES[0].name
@@ -118,6 +118,7 @@ class QmonApp(App[None], inherit_bindings=False):
         self._ticker: Timer | None = None
         self._focus = Focus()
         self._held: ViewReady | None = None
+        self._asked_to_quit = False
         first = Shown(
             source.target, interval_s=source.interval_s, environment=environment, prod=prod,
             read_only=read_only or (runner is not None and runner.read_only is not None),
@@ -217,7 +218,9 @@ class QmonApp(App[None], inherit_bindings=False):
     # --------------------------------------------------------------------------------------------------- what keys do
 
     async def action_screen(self, name: str) -> None:
-        """Go to a screen; it tells the source what it needs as it appears."""
+        """Go to a screen; it tells the source what it needs as it appears. A message that is open is closed."""
+        if len(self.screen_stack) > 1:
+            await self.pop_screen()
         await self.switch_mode(name)
 
     def action_faster(self) -> None:
@@ -265,6 +268,21 @@ class QmonApp(App[None], inherit_bindings=False):
     async def action_quit(self) -> None:
         """Leave at once; the source is closed afterwards, since it may be stuck in a poll."""
         self.exit()
+
+    async def action_copy_or_quit(self) -> None:
+        """Copy what is selected; where nothing is, leave when asked a second time."""
+        if selected := self.screen.get_selected_text():
+            self.copy_to_clipboard(selected)
+            self.say("copied: what is selected")
+        elif self._asked_to_quit:
+            await self.action_quit()
+        else:
+            self._asked_to_quit = True
+            self.set_timer(_ASKED_S, self._forget_to_quit)
+            self.notify("leave qmon? ctrl+c again does, or q", timeout=_ASKED_S, markup=False)
+
+    def _forget_to_quit(self) -> None:
+        self._asked_to_quit = False
 
     # ----------------------------------------------------------------------------------------------- faults of the app
 

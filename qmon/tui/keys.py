@@ -74,8 +74,10 @@ APP: Final[list[BindingType]] = [
         shown="?",
         first=True,
     ),
-    _key("q,ctrl+c,ctrl+q", "quit", "quit", "Leave qmon", DISPLAY, id="quit", shown="q"),
-]
+    _key("q,ctrl+q", "quit", "quit", "Leave qmon", DISPLAY, id="quit", shown="q"),
+    _key("ctrl+c", "copy_or_quit", "copy or quit", "Copy what is selected; else twice: leave qmon", DISPLAY,
+         id="copy-or-quit", bar=False),
+]  # fmt: skip
 
 REPLAY: Final[list[BindingType]] = [
     _key("z", "play", "play", "Play, or stand still", READINGS, id="play"),
@@ -156,6 +158,25 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
     _key("right_square_bracket", "neighbour(1)", "next", "The next queue", QUEUE, id="next", shown="]", bar=False),
 ]
 
+MESSAGE: Final[list[BindingType]] = [
+    *(binding for binding in plain(ACTS) if binding.id in ("requeue", "purge", "undo")),
+    _key("slash", "filter", "search", "Search the message", TABLE, id="search", shown="/", first=True),
+    _key("greater_than_sign", "jump(1)", "next", "The next place that was found", TABLE, id="find-next", shown=">",
+         bar=False),
+    _key("less_than_sign", "jump(-1)", "before", "The place before that was found", TABLE, id="find-before", shown="<",
+         bar=False),
+    _key("left_square_bracket", "neighbour(-1)", "previous", "The message before", QUEUE, id="message-before",
+         shown="["),
+    _key("right_square_bracket", "neighbour(1)", "next", "The next message", QUEUE, id="message-after", shown="]"),
+    _key("n", "poll_now", "now", "Poll now, and read the message again", READINGS, id="poll-now"),
+    _key("tab", "app.focus_next", "columns", "Scroll the payload, or the columns", TABLE, id="other-side",
+         shown="tab"),
+    _key("y", "copy", "copy", "Copy what the row is about: queue, message, session", TABLE, id="copy"),
+    _key("Y", "copy_row", "copy payload", "Copy the payload of a message that is open", TABLE, id="copy-payload",
+         shown="Y"),
+    *(binding for binding in plain(TABLES) if binding.id == "back"),
+]  # fmt: skip
+
 OPERATIONS: Final[list[BindingType]] = [UNDO, *TABLES]
 
 BLOCKING: Final[list[BindingType]] = [
@@ -198,6 +219,10 @@ GRID: Final[list[BindingType]] = [
     _key("Y", "copy_row", "copy row", "Copy the whole row", TABLE, id="copy-row", shown="Y", bar=False),
     _key("home,g", "end(-1)", "first", "The first row", TABLE, id="first", shown="g", bar=False),
     _key("end,G", "end(1)", "last", "The last row", TABLE, id="last", shown="G", bar=False),
+]
+
+PAGER: Final[list[BindingType]] = [
+    binding for binding in plain(GRID) if binding.id in ("up", "down", "page-up", "page-down", "first", "last")
 ]
 
 PALETTE: Final[list[BindingType]] = [

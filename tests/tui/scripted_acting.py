@@ -28,6 +28,7 @@ from qmon.model.operations import (
     Undo,
 )
 from qmon.operate.context import OnProgress, OperatorContext, Permission, Stopped
+from qmon.operate.message import Message
 from qmon.operate.operator import Operator
 from qmon.operate.run.prepared import PreparedAction
 from qmon.tui.action_runner import ActionRunner
@@ -119,6 +120,8 @@ class Script:
     fault: Exception | None = None
     breaks: Exception | None = None
     refuses: str = ""
+    message: Message | None = None
+    """What a message is when it is read; ``None``: it is gone."""
 
     def __post_init__(self) -> None:
         """Plans come at once unless a test says otherwise."""
@@ -207,6 +210,13 @@ class ScriptedOperator(Operator):
     def operations(self, limit: int = 100) -> tuple[Operation, ...]:
         """The history."""
         return self.script.history[:limit]
+
+    def message(self, layout: Layout, id: str, owner: str | None = None) -> Message | None:
+        """Remembered, and read as the script has it."""
+        self.script.asked.append(("message", layout.queue, id, owner))
+        if self.script.fault is not None:
+            raise self.script.fault
+        return self.script.message
 
     def pauses(self) -> tuple[Pause, ...]:
         """The pauses."""

@@ -18,6 +18,7 @@ from tests.tui.scripted import Scripted, view
 SCREENS = {
     "overview": [*keys.APP, *keys.OVERVIEW, *keys.GRID],
     "queue": [*keys.APP, *keys.QUEUE_SCREEN, *keys.GRID],
+    "message": [*keys.MESSAGE, *(key for key in keys.plain(keys.APP) if key.id != "poll-now"), *keys.PAGER],
     "waits": [*keys.APP, *keys.WAITS, *keys.GRID],
     "blocking": [*keys.APP, *keys.BLOCKING, *keys.GRID],
     "history": [*keys.APP, *keys.HISTORY],
@@ -120,7 +121,7 @@ async def test_the_palette_offers_only_what_works_here() -> None:
     async with dashboard() as d:
         await d.give()
         await d.press("enter", "question_mark")
-        assert "open" not in d.grid.keys
+        assert "find-next" not in d.grid.keys
         assert "only-stuck" in d.grid.keys
 
 
@@ -170,12 +171,32 @@ async def test_it_ends_by_itself_if_asked_to() -> None:
     assert app.return_code == 0
 
 
-@pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
+@pytest.mark.parametrize("key", ["q", "ctrl+q"])
 async def test_leaving(key: str) -> None:
     async with dashboard() as d:
         await d.give()
         await d.press(key)
         assert not d.app.is_running
+
+
+async def test_ctrl_c_asks_before_it_leaves() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("ctrl+c")
+        assert d.app.is_running
+        assert "leave qmon? ctrl+c again does, or q" in d.said()
+        await d.press("ctrl+c")
+        assert not d.app.is_running
+
+
+async def test_what_ctrl_c_has_asked_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qmon.tui.app._ASKED_S", 0.05)
+    async with dashboard() as d:
+        await d.give()
+        await d.press("ctrl+c")
+        await d.until(lambda: not d.said(), "the question is gone")
+        await d.press("ctrl+c")
+        assert d.app.is_running
 
 
 async def test_badges() -> None:

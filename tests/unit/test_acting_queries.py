@@ -1,4 +1,4 @@
-"""What ends sessions and repairs rings asks both engines for the same, and its records are what the files declare."""
+"""What ends sessions, repairs rings and reads a message is the same on both engines, its records as files declare."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from qmon.engines.base import EngineName
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.errors import BadInput
+from qmon.operate import message
 from qmon.operate.actions import requeue_sessions, ring_repair, ring_scan, sessions
 
 NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
@@ -33,6 +34,9 @@ RECORDS: dict[str, Any] = {
     "sessions/held_locks": requeue_sessions.HeldLock,
     "sessions/seen_locks": requeue_sessions.SeenLock,
     "sessions/seen_locks_any": requeue_sessions.SeenLock,
+    "message/columns": message.TableColumn,
+    "message/row": message.ColumnValue,
+    "message/times": message.Times,
     "repair/position": ring_scan._Position,
     "repair/drawing": ring_scan.Drawing,
     "repair/find_hole": ring_scan._Found,
@@ -47,9 +51,9 @@ RECORDS: dict[str, Any] = {
 
 
 def files(engine: EngineName) -> set[str]:
-    """The queries of both folders, without the folder of actions."""
+    """The queries of these folders, without the folder of actions."""
     names = {each.name.removeprefix("action/") for each in queries.all_files() if each.engine == engine}
-    return {name for name in names if name.startswith(("sessions/", "repair/"))}
+    return {name for name in names if name.startswith(("sessions/", "repair/", "message/"))}
 
 
 def test_both_engines_have_the_same_questions() -> None:

@@ -193,8 +193,10 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
         elif isinstance(piece, Placeholder):
             name = names[piece.name]
             if isinstance(name, RowColumn | Where | RowKey):
-                of_row = isinstance(name, RowKey)
-                text, values = name.condition(engine, piece.name) if of_row else row_sql(engine, name, piece.name)
+                if isinstance(name, RowKey):
+                    text, values = name.condition(engine, piece.name)
+                else:
+                    text, values = row_sql(engine, name, piece.name)
                 parameters += values
                 known |= values
                 out.append(_of_row(piece, name, text, query.name, engine))

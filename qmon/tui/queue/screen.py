@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from qmon.model import text
 from qmon.model.operations import Choice, OperationResult
+from qmon.model.samples.polled import MessageSample
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.operate.plan.selection import STATES
 from qmon.tui import keys
+from qmon.tui.message.screen import MessageScreen
 from qmon.tui.overview.trends import span_words
 from qmon.tui.plots.series import highest
 from qmon.tui.plots.throughput import throughput
@@ -46,6 +49,7 @@ class QueueScreen(DashboardScreen):
         self.sorted_by = messages.DEFAULT_SORT
         self.stuck_only = False
         self.marks = MarkedMessages()
+        self._kept: list[MessageSample] = []
 
     def body(self) -> ComposeResult:
         """Title and figures, the plot with what is not known beside it, and the rows."""
@@ -62,7 +66,7 @@ class QueueScreen(DashboardScreen):
                 yield Lines(id="unknown-heading")
                 yield Lines(id="unknown-list")
         yield Lines(id="rows-heading")
-        yield Grid(messages.COLUMNS, opens=False, id="rows")
+        yield Grid(messages.COLUMNS, id="rows")
         yield Lines(id="unknown-lines", most=2)
         yield Lines(id="waiting")
 
@@ -101,7 +105,7 @@ class QueueScreen(DashboardScreen):
 
     def _draw_rows(self, found: QueueView, *, stale: bool) -> None:
         listed = [m for m in found.messages or () if not self.stuck_only or found.is_stuck(m)]
-        kept = messages.ordered(found, keep(listed, self.filter_text, messages.words), *self.sorted_by)
+        self._kept = kept = messages.ordered(found, keep(listed, self.filter_text, messages.words), *self.sorted_by)
         self.grid.show(
             messages.rows(found, kept, self.marks.of(found.name)),
             sorted_by=self.sorted_by,
@@ -184,6 +188,12 @@ class QueueScreen(DashboardScreen):
         self.filter_text = ""
         self.app.refocus(self.focus_wanted())
         self.redraw()
+
+    @on(Grid.Opened)
+    def _opened(self, message: Grid.Opened) -> None:
+        at = next((i for i, each in enumerate(self._kept) if each.id == message.key), None)
+        if at is not None and self.app.selected is not None:
+            self.app.push_screen(MessageScreen(self.app.selected, self._kept, at))
 
     def action_count_exactly(self) -> None:
         """Ask for an exact count of this queue."""

@@ -45,7 +45,9 @@ _WORDS: Final = (
 def all_bindings() -> Iterable[Binding]:
     """Every key of every screen once, in the order of the groups."""
     found: dict[str, Binding] = {}
-    for binding in keys.plain((*keys.APP, *keys.OVERVIEW, *keys.QUEUE_SCREEN, *keys.GRID, *keys.HISTORY)):
+    for binding in keys.plain(
+        (*keys.APP, *keys.OVERVIEW, *keys.QUEUE_SCREEN, *keys.GRID, *keys.MESSAGE, *keys.HISTORY)
+    ):
         found.setdefault(binding.id or binding.key, binding)
     return sorted(found.values(), key=lambda b: keys.GROUPS.index(b.group) if b.group in keys.GROUPS else 0)
 

@@ -44,7 +44,14 @@ def keybar(
     parts = [LinePart(tuple(places), 0)]
     if filter_text:
         parts.append(
-            LinePart((("filter ", "muted"), (f" {clean(filter_text)} ", "tag"), (" esc drops it", "muted")), 0)
+            LinePart(
+                (
+                    ("search " if here == "message" else "filter ", "muted"),
+                    (f" {clean(filter_text)} ", "tag"),
+                    (" esc drops it", "muted"),
+                ),
+                0,
+            )
         )
     shown = [b for b in bindings if b.show]
     acting = [b for b in shown if b.group is ACTING and b.id in off]

@@ -9,6 +9,7 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.screen import Screen
+from textual.widget import Widget
 
 from qmon.model.operations import Choice, OperationResult
 from qmon.model.view import QueueView
@@ -31,6 +32,8 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     NAME: ClassVar[str]
     SORTS: ClassVar[Sequence[str]] = ()
+    FILTER: ClassVar[tuple[str, str]] = ("filter", "!text leaves out · enter keeps · esc drops")
+    """What the line for typing is called, and what may be typed."""
     app = getters.app(QmonApp)
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012  # textual types it as of the instance
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]  # noqa: RUF012
@@ -46,13 +49,18 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         """The screen's table."""
         return self.query_one(Grid)
 
+    @property
+    def _main(self) -> Widget:
+        """What has the focus unless something is typed."""
+        return self.grid
+
     def compose(self) -> ComposeResult:
         """The header, what the screen is about, and the keys."""
         yield Lines(id="header")
         yield Lines(id="alert")
         yield Lines(id="banner", most=3)
         yield from self.body()
-        yield FilterBar()
+        yield FilterBar(*self.FILTER)
         yield KeyLine(id="keys")
 
     def body(self) -> ComposeResult:
@@ -235,7 +243,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     @on(FilterBar.Done)
     def _filter_done(self) -> None:
         self.query_one(FilterBar).display = False
-        self.set_focus(self.grid)
+        self.set_focus(self._main)
 
     def action_back(self) -> None:
         """Drop the filter where there is one, else go back to the overview."""

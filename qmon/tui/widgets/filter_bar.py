@@ -21,6 +21,8 @@ T = TypeVar("T")
 class FilterBar(Widget, can_focus=True):
     """One line of text with its end as the only place to type: enter keeps the filter, escape drops it."""
 
+    ALLOW_SELECT = False
+
     class Typed(Message):
         """The text has changed."""
 
@@ -35,7 +37,7 @@ class FilterBar(Widget, can_focus=True):
             super().__init__()
             self.kept = kept
 
-    def __init__(self, prompt: str = "filter", hint: str = "!text leaves out · enter keeps · esc drops") -> None:
+    def __init__(self, prompt: str, hint: str) -> None:
         super().__init__()
         self.text = ""
         self._prompt = f" {prompt}: "

@@ -14,6 +14,7 @@ from qmon.tui.themes import Tones, tones
 class TonedWidget(Widget):
     """Knows its tones on its own background until its style changes. ``_stale``: the figures are too old."""
 
+    ALLOW_SELECT = False
     _stale = False
     _base: Style | None = None
 

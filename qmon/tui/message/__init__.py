@@ -1,0 +1,1 @@
+"""One message, whole: its payload, every column, its times and its owner."""

@@ -1,0 +1,111 @@
+"""What the message screen says: its title, its times and owner, and its columns as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from qmon.model import text
+from qmon.model.samples.polled import MessageSample
+from qmon.model.view import QueueView
+from qmon.operate.message import Message, MessageColumn
+from qmon.tui.message.payload import PayloadText
+from qmon.tui.sanitize import clean, shorten
+from qmon.tui.spans import Line, LinePart, entry, fit, spread
+from qmon.tui.widgets.pager import PagerLine
+
+NO_PAYLOAD: Final = "the layout names no column with the payload; the columns are all there is"
+
+
+def title(queue: QueueView, sample: MessageSample, place: str, cells: int) -> list[Line]:
+    """Which message it is, its state, and which of how many."""
+    stuck = queue.is_stuck(sample)
+    left = [
+        LinePart(((" message ", "muted"), (shorten(clean(sample.id), 48), "strong"))),
+        LinePart.of(f"of {shorten(clean(queue.name), 40)}", "text", 1),
+        LinePart.of("▲ stuck" if stuck else clean(sample.state.replace("_", " ")), "alarm" if stuck else "muted", 1),
+    ]
+    return [spread(left, [LinePart.of(f"{place} ", "muted")], cells)]
+
+
+def facts(queue: QueueView, sample: MessageSample, found: Message | None, cells: int, rows: int) -> list[Line]:
+    """One line of times, then the owner and what that session does."""
+    lines = [((" ", "text"), *fit([LinePart(part) for part in _times(sample, found)], cells - 2))]
+    owner = found.owner if found is not None else sample.owner
+    if owner is None:
+        lines += entry(
+            "owner",
+            "nobody has it" if sample.state != "in_progress" else "not known: no column says who",
+            cells,
+            "muted",
+            1,
+        )
+    else:
+        doing = found.doing if found is not None else ""
+        lines += entry("owner", f"{owner}: {doing}" if doing else owner, cells, most=max(1, rows - 1))
+    return lines
+
+
+def _times(sample: MessageSample, found: Message | None) -> Iterator[tuple[tuple[str, str], ...]]:
+    busy = sample.state == "in_progress"
+    pushed = found.pushed_s if found is not None else None
+    popped = None if not busy else found.popped_s if found is not None and found.popped_s is not None else sample.age_s
+    if pushed is not None:
+        in_queue = pushed if popped is None else pushed - popped
+        yield ("in queue ", "muted"), (text.duration(in_queue), "text")
+    if popped is not None:
+        yield ("in progress ", "muted"), (text.duration(popped), "text")
+    if not busy and pushed is None and sample.age_s is not None:
+        yield ("age ", "muted"), (text.duration(sample.age_s), "text")
+    if sample.attempts is not None:
+        yield ("attempts ", "muted"), (text.count(sample.attempts), "text")
+
+
+def payload_extra(column: MessageColumn | None, shown: PayloadText | None) -> str:
+    """Kind and size of a payload, and how much of it is shown."""
+    if column is None or column.size is None:
+        return ""
+    kind = "" if shown is None else f"{shown.kind}, "
+    cut = ", cut: the beginning is shown" if column.cut else ""
+    return f"{kind}{text.size(column.size)}{cut}"
+
+
+def payload_lines(column: MessageColumn | None, shown: PayloadText | None) -> list[PagerLine]:
+    """The payload; where there is none to show, why."""
+    if shown is not None:
+        return [PagerLine(line) for line in shown.lines]
+    return [PagerLine(NO_PAYLOAD if column is None else _missing(column), muted=True)]
+
+
+def column_lines(message: Message) -> list[PagerLine]:
+    """Two lines a column: its name and type, then its value, unless that is the payload."""
+    lines: list[PagerLine] = []
+    shown = None if message.payload is None or message.payload.value is None else message.payload.name
+    for each in message.columns:
+        size = f", {text.size(each.size)}" if each.cut and each.size is not None else ""
+        lines.append(PagerLine(f"{clean(each.name)}  {clean(each.type_name)}{size}", muted=True))
+        value = each.value.hex(" ") if isinstance(each.value, bytes) else each.value
+        if each.name == shown:
+            lines.append(PagerLine("  the payload", muted=True))
+        elif value is None:
+            lines.append(PagerLine(f"  {_missing(each)}", muted=True))
+        else:
+            lines.append(PagerLine(f"  {clean(value)}{'…' if each.cut else ''}"))
+    return lines
+
+
+def known_lines(sample: MessageSample) -> list[PagerLine]:
+    """What the last list knew of it."""
+    known = {
+        "id": sample.id, "state": sample.state.replace("_", " "), "owner": sample.owner,
+        "age": None if sample.age_s is None else text.duration(sample.age_s),
+        "attempts": None if sample.attempts is None else text.count(sample.attempts), "payload begins": sample.payload,
+    }  # fmt: skip
+    pairs = ((PagerLine(name, muted=True), PagerLine(f"  {clean(value)}")) for name, value in known.items() if value)
+    return [line for pair in pairs for line in pair]
+
+
+def _missing(column: MessageColumn) -> str:
+    if column.grant:
+        return f"our role may not read it; this helps: {clean(column.grant)}"
+    return "NULL" if column.size is None else f"{text.size(column.size)}: too large to be read in part"

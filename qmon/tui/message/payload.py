@@ -1,0 +1,126 @@
+"""A payload as lines: JSON and XML indented, text as it is, bytes as a hex dump. Nothing is decoded or expanded.
+
+Only blanks between what stands there are changed, so that numbers, doubled keys, escapes and entities are as sent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+from xml.parsers import expat
+
+from qmon.tui.sanitize import clean
+
+_INDENT: Final = "  "
+_DEEPEST: Final = 40
+_MOST_LINES: Final = 100_000
+_ROW: Final = 16
+_JSON: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
+_XML: Final = re.compile(
+    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<(?:[^\"'<>]|\"[^\"]*\"|'[^']*')*>|[^<]+|<", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadText:
+    """``kind``: JSON, XML, text or bytes. ``lines`` are fit for a terminal."""
+
+    kind: str
+    lines: tuple[str, ...]
+
+
+def payload_text(value: str | bytes, *, cut: bool = False) -> PayloadText:
+    """The payload as lines. ``cut``: its end is missing, so that it need not be whole to be taken for JSON or XML."""
+    if isinstance(value, bytes):
+        return PayloadText("bytes", tuple(_dump(value)))
+    for kind, begins, whole, indented in (("JSON", "{[", _is_json, _json), ("XML", "<", _is_xml, _xml)):
+        if value.lstrip()[:1] in tuple(begins) and (cut or whole(value)):
+            lines = tuple(islice(indented(value), _MOST_LINES + 1))
+            if len(lines) <= _MOST_LINES:
+                return PayloadText(kind, tuple(map(clean, lines)))
+    return PayloadText("text", tuple(clean(line.expandtabs(4)) for line in re.split(r"\r\n|\n|\r", value)))
+
+
+def _dump(raw: bytes) -> Iterator[str]:
+    for at in range(0, len(raw), _ROW):
+        row = raw[at : at + _ROW]
+        plain = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in row)
+        yield f"{at:08x}  {row.hex(' '):<{3 * _ROW - 1}}  {plain}"
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _json(text: str) -> Iterator[str]:
+    """Line by line; an empty list or object stays on its line."""
+    line, depth, opened = "", 0, False
+    for piece in _JSON.findall(text):
+        if opened and piece not in ("]", "}"):
+            yield line
+            line = _blanks(depth)
+        if piece in ("]", "}"):
+            depth -= 1
+            if not opened:
+                yield line
+                line = _blanks(depth)
+        opened = piece in ("[", "{")
+        depth += opened
+        line += f"{piece} " if piece == ":" else piece
+        if piece == ",":
+            yield line
+            line = _blanks(depth)
+    yield line
+
+
+def _is_xml(text: str) -> bool:
+    """Whether it is well-formed. What declares a document type may declare entities, and is left as text."""
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = _refuse
+    try:
+        parser.Parse(text, True)
+    except (expat.ExpatError, ValueError):
+        return False
+    return True
+
+
+def _refuse(*_: object) -> None:
+    raise ValueError("a document type")
+
+
+def _xml(text: str) -> Iterator[str]:
+    """Line by line; an element with nothing but text in it stays on its line."""
+    depth, opened = 0, ""
+    for piece in _XML.findall(text):
+        if not piece.strip():
+            continue
+        tag = piece.startswith("<") and piece[1:2] not in ("!", "?")
+        if piece.startswith("</"):
+            depth -= 1
+            yield opened + piece if opened else _blanks(depth) + piece
+            opened = ""
+        elif opened and not piece.startswith("<"):
+            opened += piece.strip()
+        else:
+            if opened:
+                yield opened
+            opened = _blanks(depth) + piece.strip()
+            if tag and not piece.endswith("/>"):
+                depth += 1
+            else:
+                yield opened
+                opened = ""
+    if opened:
+        yield opened
+
+
+def _blanks(depth: int) -> str:
+    return _INDENT * min(max(0, depth), _DEEPEST)

@@ -1,0 +1,235 @@
+"""One message of the list of screen 2, read whole from the server as it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Container, Vertical
+from textual.message import Message as Posted
+from textual.widget import Widget
+
+from qmon.model import text
+from qmon.model.operations import Choice
+from qmon.model.samples.polled import MessageSample
+from qmon.model.view import QueueView
+from qmon.monitor.source import Focus
+from qmon.operate.message import Message
+from qmon.operate.plan.selection import STATES
+from qmon.tui import keys
+from qmon.tui.message import panel
+from qmon.tui.message.payload import PayloadText, payload_text
+from qmon.tui.sanitize import clean
+from qmon.tui.shared.screen import DashboardScreen
+from qmon.tui.status import Shown
+from qmon.tui.widgets.lines import Lines
+from qmon.tui.widgets.pager import Pager, PagerLine
+
+
+class MessageRead(Posted):
+    """The message was read, is gone (``None`` without a problem), or could not be read."""
+
+    def __init__(self, number: int, found: Message | None, payload: PayloadText | None, problem: str) -> None:
+        super().__init__()
+        self.number, self.found, self.payload, self.problem = number, found, payload, problem
+
+
+class MessageScreen(DashboardScreen):
+    """The message under the cursor of the list, and from there its neighbours in the order of the list.
+
+    Args:
+        queue: the queue's name.
+        listed: the list as it was.
+        at: which of it.
+    """
+
+    NAME = "message"
+    BINDINGS = keys.MESSAGE
+    AUTO_FOCUS = "#payload"
+    FILTER = ("search", "> the next place · < the one before · esc drops")
+
+    def __init__(self, queue: str, listed: Sequence[MessageSample], at: int) -> None:
+        super().__init__()
+        self._queue, self._listed, self._at = queue, tuple(listed), at
+        self._found: Message | None = None
+        self._payload: PayloadText | None = None
+        self._said = ""
+        """Why there is no message to show."""
+        self._number = 0
+        self._read_at: float | None = None
+        self._searched = ""
+
+    def body(self) -> ComposeResult:
+        """Title and facts, the payload, and the columns beside or below it."""
+        yield Lines(id="title")
+        yield Lines(id="facts", most=4)
+        with Container(id="whole"):
+            with Vertical(id="payload-side"):
+                yield Lines(id="payload-heading")
+                yield Pager(id="payload")
+            with Vertical(id="columns-side"):
+                yield Lines(id="columns-heading")
+                yield Pager(id="columns")
+
+    def on_mount(self) -> None:
+        """Read it at once."""
+        super().on_mount()
+        self._read()
+
+    # ------------------------------------------------------------------------------------------------------- reading
+
+    @property
+    def sample(self) -> MessageSample:
+        """What the newest list knows of the message; where it is no longer there, what the last one knew."""
+        last, queue = self._listed[self._at], self.acting_on()
+        now = queue.messages if queue is not None else None
+        return next((each for each in now or () if each.id == last.id), last)
+
+    def _read(self) -> None:
+        runner, queue, sample = self.app.runner, self.acting_on(), self.sample
+        self._number += 1
+        number = self._number
+        if runner is None:
+            here = "a replay" if self.app.shown.replay else "view only"
+            self._said = f"{here}: a message is read from the live target; this is what the list knew of it"
+        elif queue is None:
+            self._said = f"{clean(self._queue)} is not among the queues any more"
+        else:
+            layout = queue.layout
+            self._said = "" if self._found is not None else "reading the message"
+
+            def answer(found: Message | None, problem: str) -> None:
+                column = found.payload if found is not None else None
+                value = None if column is None else column.value
+                shown = None if column is None or value is None else payload_text(value, cut=column.cut)
+                self.post_message(MessageRead(number, found, shown, problem))
+
+            runner.ask(lambda operator: operator.message(layout, sample.id, sample.owner), answer)
+        self.redraw()
+
+    def on_message_read(self, message: MessageRead) -> None:
+        """Show what was read last; nothing of before where it is gone or could not be read."""
+        if message.number != self._number:
+            return
+        self._found, self._payload, self._read_at = message.found, message.payload, self.app.clock()
+        gone = "it is gone: popped, moved or deleted meanwhile; this is what the last list knew of it"
+        self._said = clean(message.problem) or ("" if message.found is not None else gone)
+        self.redraw()
+
+    # ------------------------------------------------------------------------------------------------------- drawing
+
+    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw what was read, and search it."""
+        queue, sample, found = self.acting_on(), self.sample, self._found
+        if queue is not None:
+            place = f"{self._at + 1} of {len(self._listed)} listed"
+            self.query_one("#title", Lines).show(lambda cells, _: panel.title(queue, sample, place, cells))
+            self.query_one("#facts", Lines).show(
+                lambda cells, rows: panel.facts(queue, sample, found, cells, 2 if self.size.height < 32 else rows)
+            )
+        payload = panel.payload_lines(found.payload, self._payload) if found is not None else [PagerLine(self._said)]
+        self.query_one("#payload", Pager).show(payload)
+        self.query_one("#columns", Pager).show(
+            panel.column_lines(found) if found is not None else panel.known_lines(sample)
+        )
+        if self.filter_text != self._searched:
+            self._searched = self.filter_text
+            for pager in self.query(Pager):
+                pager.search(self._searched)
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """The titles: kind and size, where one is, and how old it is."""
+        payload, columns = self.query_one("#payload", Pager), self.query_one("#columns", Pager)
+        found = self._found
+        read = "" if found is None or self._read_at is None else f"read {text.whole_seconds(now - self._read_at)} ago"
+        about = panel.payload_extra(found.payload, self._payload) if found is not None else ""
+        self._title("payload", payload, about, read)
+        count = f"{len(found.columns)}" if found is not None else "as listed"
+        self._title("columns", columns, count)
+
+    def _title(self, name: str, pager: Pager, *about: str) -> None:
+        at, many = pager.matches
+        search = f"{at} of {many:,} found" if self._searched else ""
+        self.show_heading(
+            f"{name}-heading", name, " · ".join(p for p in (search, *about, pager.place) if p), aged=False
+        )
+
+    def on_pager_moved(self) -> None:
+        """The title says where one is."""
+        self.draw_ages(self.app.shown, self.app.clock())
+
+    def focus_wanted(self) -> Focus:
+        """The list goes on, so that the state of the message is known."""
+        return Focus(rows_of=self._queue, visible=frozenset({self._queue}))
+
+    # -------------------------------------------------------------------------------------------------- what keys do
+
+    def acting_on(self) -> QueueView | None:
+        """The queue of the message."""
+        view = self.app.shown.view
+        return view.queue(self._queue) if view is not None else None
+
+    def chosen(self) -> Choice:
+        """This message alone."""
+        sample = self.sample
+        return Choice(ids=(sample.id,), state=sample.state if sample.state in STATES else None)
+
+    def _bar(self) -> list[Binding]:
+        return keys.plain((*self.BINDINGS, *self.app.BINDINGS))
+
+    @property
+    def _main(self) -> Widget:
+        return self.query_one("#payload", Pager)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Without a connection there is nothing to read again."""
+        return super().check_action(action, parameters) and (action != "poll_now" or self.app.runner is not None)
+
+    def action_poll_now(self) -> None:
+        """Poll now, and read the message again."""
+        self.app.action_poll_now()
+        self._read()
+
+    def action_neighbour(self, by: int) -> None:
+        """Go to the message after this one in the list, or the one before."""
+        at = self._at + by
+        if not 0 <= at < len(self._listed):
+            self.app.say(f"this is the {'last' if by > 0 else 'first'} message of the list")
+            return
+        self._at, self._found, self._payload, self._read_at = at, None, None, None
+        self._read()
+
+    def action_jump(self, by: int) -> None:
+        """Go to the next place that the search has found, or the one before."""
+        pager = self.focused if isinstance(self.focused, Pager) else self.query_one("#payload", Pager)
+        pager.find(by)
+        self.draw_ages(self.app.shown, self.app.clock())
+
+    def action_copy(self) -> None:
+        """Copy the id."""
+        self._copy(clean(self.sample.id), f"id {clean(self.sample.id)}")
+
+    def action_copy_row(self) -> None:
+        """Copy the payload as it was sent, with a symbol for what a terminal would act on."""
+        column = self._found.payload if self._found is not None else None
+        value = None if column is None else column.value
+        if column is None or value is None:
+            self.app.say("there is no payload to copy")
+            return
+        if isinstance(value, bytes):
+            copied = value.hex()
+        else:
+            copied = "\n".join("\t".join(map(clean, line.split("\t"))) for line in value.split("\n"))
+        self._copy(copied, f"the payload{', as far as it was read' if column.cut else ''}")
+
+    def _copy(self, copied: str, words: str) -> None:
+        self.app.copy_to_clipboard(copied)
+        self.app.say(f"copied: {words}")
+
+    def action_back(self) -> None:
+        """Drop the search where there is one, else go back to the list."""
+        if self.filter_text:
+            super().action_back()
+        else:
+            self.app.pop_screen()

@@ -1,0 +1,232 @@
+"""A text that is scrolled, searched and selected: long lines are broken, and only the rows that are seen are drawn."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Offset
+from textual.message import Message
+from textual.selection import Selection
+from textual.strip import Strip
+
+from qmon.tui.keys import PAGER
+from qmon.tui.sanitize import width
+from qmon.tui.widgets.toned import TonedWidget
+
+
+@dataclass(frozen=True, slots=True)
+class PagerLine:
+    """One line, fit for a terminal; ``muted``: a name, not a value."""
+
+    text: str
+    muted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A part of a line that is a row of its own."""
+
+    line: int
+    start: int
+    end: int
+
+
+class Pager(TonedWidget, can_focus=True):
+    """Shows lines from one on; ``search`` marks what is looked for."""
+
+    BINDINGS = PAGER
+    ALLOW_SELECT = True
+
+    class Moved(Message):
+        """Other lines are seen now, or more of them."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lines: tuple[PagerLine, ...] = ()
+        self._rows: list[_Row] = []
+        self._top = 0
+        self._found: list[_Row] = []
+        self._at = 0
+        self._wanted = ""
+
+    def show(self, lines: Sequence[PagerLine], *, stale: bool = False) -> None:
+        """Show these lines, from the first one where they are others than before."""
+        if stale != self._stale:
+            self._stale = stale
+            self.refresh()
+        if tuple(lines) != self._lines:
+            self._lines, self._top = tuple(lines), 0
+            self._break()
+            self.search(self._wanted)
+
+    # ----------------------------------------------------------------------------------------------------- searching
+
+    def search(self, wanted: str) -> None:
+        """Mark what is looked for, whatever its case, and go to the first of it from here on; empty: nothing."""
+        self._wanted, self._found, self._at = wanted, [], 0
+        if wanted:
+            pattern = re.compile(re.escape(wanted), re.IGNORECASE)
+            self._found = [
+                _Row(n, match.start(), match.end())
+                for n, line in enumerate(self._lines)
+                for match in pattern.finditer(line.text)
+            ]
+            here = self._rows[self._top] if self._rows else _Row(0, 0, 0)
+            self._at = next((i for i, f in enumerate(self._found) if (f.line, f.start) >= (here.line, here.start)), 0)
+            self._to_match()
+        self.refresh()
+
+    def find(self, by: int) -> None:
+        """Go to the next place that was found, or the one before."""
+        if self._found:
+            self._at = (self._at + by) % len(self._found)
+            self._to_match()
+            self.refresh()
+
+    @property
+    def matches(self) -> tuple[int, int]:
+        """Which place it is, from 1, and how many were found."""
+        return (self._at + 1 if self._found else 0, len(self._found))
+
+    def _to_match(self) -> None:
+        if self._found:
+            row = self._row_of(self._found[self._at].line, self._found[self._at].start)
+            if not self._top <= row < self._top + self.size.height:
+                self._go(row - self.size.height // 3)
+
+    def _row_of(self, line: int, start: int) -> int:
+        return max(0, bisect_right(self._rows, (line, start), key=lambda row: (row.line, row.start)) - 1)
+
+    # ----------------------------------------------------------------------------------------------------- scrolling
+
+    @property
+    def place(self) -> str:
+        """Where one is, ``1–20 of 100 lines``; empty where all of it is seen."""
+        rows, height = len(self._rows), self.size.height
+        if rows <= height or not height:
+            return ""
+        first, last = self._rows[self._top], self._rows[min(rows, self._top + height) - 1]
+        return f"lines {first.line + 1:,}–{last.line + 1:,} of {len(self._lines):,}"
+
+    def _go(self, top: int) -> None:
+        top = min(max(0, top), max(0, len(self._rows) - self.size.height))
+        if top != self._top:
+            self._top = top
+            self.refresh()
+            self.post_message(self.Moved())
+
+    def action_move(self, by: int) -> None:
+        """So many rows down."""
+        self._go(self._top + by)
+
+    def action_page(self, by: int) -> None:
+        """So many screenfuls down."""
+        self._go(self._top + by * max(1, self.size.height - 1))
+
+    def action_end(self, end: int) -> None:
+        """To the first row, or the last."""
+        self._go(0 if end < 0 else len(self._rows))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel scrolls."""
+        event.stop()
+        self.action_move(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel scrolls."""
+        event.stop()
+        self.action_move(-3)
+
+    # ------------------------------------------------------------------------------------------------------- drawing
+
+    def _on_resize(self, event: events.Resize) -> None:
+        here = self._rows[self._top] if self._rows else None
+        self._break()
+        self._top = 0
+        if here is not None:
+            self._go(self._row_of(here.line, here.start))
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def _break(self) -> None:
+        cells = max(1, self.size.width - 1)
+        self._rows = [row for number, line in enumerate(self._lines) for row in _broken(number, line.text, cells)]
+
+    @property
+    def written(self) -> list[str]:
+        """The rows on screen, as plain text."""
+        rows = self._rows[self._top : self._top + self.size.height]
+        return [self._lines[row.line].text[row.start : row.end] for row in rows]
+
+    def render_line(self, y: int) -> Strip:
+        """One row, with what was found and what is selected in it."""
+        cells, styles, index = self.size.width, self.tones, self._top + y
+        if index >= len(self._rows):
+            return Strip([Segment(" " * cells, self.base)], cells)
+        row = self._rows[index]
+        line = self._lines[row.line]
+        marks = [(f.start, f.end, "badge" if i == self._at else "tag") for i, f in self._found_in(row)]
+        if (selected := self.text_selection) is not None and (span := selected.get_span(index)) is not None:
+            end = row.end if span[1] < 0 else row.start + span[1]
+            marks = [(row.start + span[0], end, "cursor")]
+        segments, at = [], row.start
+        tone = styles["muted" if line.muted else "text"]
+        for start, end, mark in marks:
+            start, end = max(start, at), min(end, row.end)
+            if start < end:
+                segments += [Segment(line.text[at:start], tone), Segment(line.text[start:end], tone + styles[mark])]
+                at = end
+        segments.append(Segment(line.text[at : row.end], tone))
+        segments.append(Segment(" " * max(0, cells - 1 - width(line.text[row.start : row.end])), self.base))
+        return Strip.join([Strip([Segment(" ", self.base)]), Strip(segments).apply_offsets(0, index)])
+
+    def _found_in(self, row: _Row) -> list[tuple[int, _Row]]:
+        first = bisect_right(self._found, (row.line, row.start), key=lambda f: (f.line, f.end))
+        out = []
+        for number in range(first, len(self._found)):
+            found = self._found[number]
+            if (found.line, found.start) >= (row.line, row.end):
+                break
+            out.append((number, found))
+        return out
+
+    # ----------------------------------------------------------------------------------------------------- selecting
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """What is selected, with the lines as they are and not as they are broken."""
+        if not self._rows:
+            return None
+        first, last = self._place(selection.start, 0), self._place(selection.end, len(self._rows) - 1, last=True)
+        texts = [line.text for line in self._lines[first[0] : last[0] + 1]]
+        texts[-1] = texts[-1][: last[1]]
+        texts[0] = texts[0][first[1] :]
+        return "\n".join(texts), "\n"
+
+    def _place(self, offset: Offset | None, otherwise: int, *, last: bool = False) -> tuple[int, int]:
+        row = self._rows[min(max(0, otherwise if offset is None else offset.y), len(self._rows) - 1)]
+        if offset is None:
+            return row.line, row.end if last else row.start
+        return row.line, min(row.end, row.start + max(0, offset.x))
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Draw it."""
+        self.refresh()
+
+
+def _broken(number: int, text: str, cells: int) -> list[_Row]:
+    """A line as rows of so many cells."""
+    if text.isascii():
+        return [_Row(number, at, min(len(text), at + cells)) for at in range(0, max(1, len(text)), cells)]
+    rows, start, used = [], 0, 0
+    for at, character in enumerate(text):
+        taken = width(character)
+        if used + taken > cells and at > start:
+            rows.append(_Row(number, start, at))
+            start, used = at, 0
+        used += taken
+    return [*rows, _Row(number, start, len(text))]
