@@ -1,11 +1,13 @@
-"""The HTTP server that Prometheus scrapes. A scrape reads memory only, so it costs the databases nothing."""
+"""The HTTP server that Prometheus scrapes and dashboards read. Who asks costs the databases nothing."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
@@ -19,9 +21,13 @@ from qmon.errors import BadInput
 from qmon.metrics.access import Users
 from qmon.metrics.metrics import METRICS
 from qmon.metrics.readings import TargetReadings
+from qmon.stream.sending import CLOCK, PATH, Stream, stream_of
 
 _LOG: Final = logging.getLogger(__name__)
 _CLIENT_S: Final = 10.0
+_TEXT: Final = "text/plain; charset=utf-8"
+MOST_STREAMS: Final = 32
+"""So many clients read streams at most."""
 
 
 class Readings(Collector):
@@ -70,13 +76,16 @@ def address(listen: str, *, guarded: bool = False) -> tuple[str, int]:
 
 
 class MetricsServer:
-    """Serves ``/metrics``, ``/healthz`` and ``/readyz`` until closed. Raises ``BadInput`` where the port is taken.
+    """Serves ``/metrics``, ``/stream``, ``/healthz`` and ``/readyz`` until closed.
+
+    Raises ``BadInput`` where the port is taken.
 
     Args:
         listen: address and port; other than this machine's own only with ``users`` and ``tls``.
         targets: what is served.
         users: who may read metrics and targets' names; without them everybody.
         tls: encrypts, where there is one.
+        streams: the polls of the targets, for dashboards.
     """
 
     def __init__(
@@ -85,52 +94,23 @@ class MetricsServer:
         targets: Sequence[TargetReadings],
         users: Users | None = None,
         tls: ssl.SSLContext | None = None,
+        streams: Sequence[Stream] = (),
     ) -> None:
-        registry = registry_of(targets)
-
-        class Handler(BaseHTTPRequestHandler):
-            timeout = _CLIENT_S
-
-            def do_GET(self) -> None:
-                path = self.path.partition("?")[0]
-                if path == "/healthz":
-                    self._answer(200, b"ok\n")
-                elif users is not None and not users.allows(self.headers.get("Authorization", "")):
-                    self._answer(401, b"a name and a password are needed\n")
-                elif path == "/metrics":
-                    encode, content_type = choose_encoder(self.headers.get("Accept", ""))
-                    self._answer(200, encode(registry), content_type)
-                elif path == "/readyz":
-                    polled = {target.name: target.live for target in targets}
-                    lines = (f"{name}: {'polled' if live else 'not polled'}\n" for name, live in polled.items())
-                    self._answer(200 if any(polled.values()) else 503, "".join(lines).encode())
-                else:
-                    self._answer(404, b"/metrics, /healthz, /readyz\n")
-
-            def _answer(self, code: int, body: bytes, content_type: str = "text/plain; charset=utf-8") -> None:
-                self.send_response(code)
-                self.send_header("Content-Type", content_type)
-                self.send_header("Content-Length", str(len(body)))
-                if code == 401:
-                    self.send_header("WWW-Authenticate", 'Basic realm="qmon", charset="UTF-8"')
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Scrapes are not logged."""
-
+        place = address(listen, guarded=users is not None and tls is not None)
+        self._streams = streams
         try:
-            self._server = _Server(address(listen, guarded=users is not None and tls is not None), Handler, tls)
+            self._server = _Server(place, targets, users, tls, streams)
         except OSError as problem:
             raise BadInput(f"--listen {listen}: {problem.strerror or problem}") from problem
         host, port = str(self._server.server_address[0]), self._server.server_address[1]
-        place = f"[{host}]" if ":" in host else host
-        self.url = f"{'http' if tls is None else 'https'}://{place}:{port}/metrics"
+        self.url = f"{'http' if tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{port}/metrics"
         self._thread = threading.Thread(target=self._server.serve_forever, name="qmon-metrics", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """End; what is being answered is left to itself."""
+        """End the streams; what else is being answered is left to itself."""
+        for stream in self._streams:
+            stream.close()
         self._server.shutdown()
         self._server.server_close()
 
@@ -139,11 +119,13 @@ class _Server(ThreadingHTTPServer):
     """With TLS the handshake is made by the thread of the request: who is slow there holds up nobody else."""
 
     def __init__(
-        self, place: tuple[str, int], handler: type[BaseHTTPRequestHandler], tls: ssl.SSLContext | None
-    ) -> None:
-        self.tls = tls
+        self, place: tuple[str, int], targets: Sequence[TargetReadings], users: Users | None,
+        tls: ssl.SSLContext | None, streams: Sequence[Stream],
+    ) -> None:  # fmt: skip
+        self.targets, self.users, self.tls, self.streams = targets, users, tls, streams
+        self.registry = registry_of(targets)
         self.address_family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
-        super().__init__(place, handler)
+        super().__init__(place, _Handler)
 
     def get_request(self) -> tuple[socket.socket, Any]:
         connection, client = super().get_request()
@@ -154,3 +136,66 @@ class _Server(ThreadingHTTPServer):
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that goes away, or speaks no TLS, is no matter for standard error."""
         _LOG.debug("the metrics were asked for in vain by %s", client_address, exc_info=True)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    timeout = _CLIENT_S
+    server: _Server
+
+    def do_GET(self) -> None:
+        """Answer it."""
+        (path, _, query), users = self.path.partition("?"), self.server.users
+        if path == "/healthz":
+            self._answer(200, b"ok\n")
+        elif users is not None and not users.allows(self.headers.get("Authorization", "")):
+            self._answer(401, b"a name and a password are needed\n")
+        elif path == "/metrics":
+            encode, content_type = choose_encoder(self.headers.get("Accept", ""))
+            self._answer(200, encode(self.server.registry), content_type)
+        elif path == "/readyz":
+            polled = {target.name: target.live for target in self.server.targets}
+            lines = (f"{name}: {'polled' if live else 'not polled'}\n" for name, live in polled.items())
+            self._answer(200 if any(polled.values()) else 503, "".join(lines).encode())
+        elif path == PATH:
+            self._answer_stream(query)
+        else:
+            self._answer(404, b"/metrics, /stream, /healthz, /readyz\n")
+
+    def _answer_stream(self, query: str) -> None:
+        """Write the lines of a stream until it or the client ends. A client that does not take them is dropped."""
+        try:
+            stream = stream_of(self.server.streams, query)
+        except BadInput as problem:
+            self._answer(404, f"{problem}\n".encode(), clock=True)
+            return
+        if sum(each.clients for each in self.server.streams) >= MOST_STREAMS:
+            self._answer(503, f"{MOST_STREAMS} clients read streams already\n".encode(), clock=True)
+            return
+        self._begin(200, "application/jsonl", clock=True)
+        try:
+            with contextlib.closing(stream.lines()) as lines:
+                for line in lines:
+                    self.wfile.write(line)
+        except TimeoutError:
+            _LOG.warning("%s: a client at %s is too slow: dropped", stream.target, self.client_address[0])
+
+    def _answer(self, code: int, body: bytes, content_type: str = _TEXT, *, clock: bool = False) -> None:
+        self._begin(code, content_type, len(body), clock=clock)
+        self.wfile.write(body)
+
+    def _begin(self, code: int, content_type: str, length: int | None = None, *, clock: bool) -> None:
+        """Write what stands before a body. ``clock``: with the time of the clock that polls are timed by."""
+        self.send_response(code)
+        self.send_header("Content-Type", content_type)
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        if code == 401:
+            self.send_header("WWW-Authenticate", 'Basic realm="qmon", charset="UTF-8"')
+        if clock:
+            self.send_header(CLOCK, repr(time.monotonic()))
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Scrapes are not logged."""

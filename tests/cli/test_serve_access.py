@@ -108,7 +108,7 @@ def test_metrics_and_names_of_targets_need_the_password(users: Path) -> None:
         basic("prometheus", PASSWORD + " "), basic("prometheus", "x" * 73), basic("prometheus", PASSWORD + "\0"),
     )  # fmt: skip
     with serving(users_of(users)) as url:
-        for path in ("metrics", "readyz", "other"):
+        for path in ("metrics", "readyz", "stream", "other"):
             assert asked(url.replace("metrics", path)) == 401
         assert asked(url.replace("metrics", "healthz")) == 200
         for _ in range(2):  # also once the right one is known

@@ -21,7 +21,7 @@ from qmon.system import HANGUP
 if TYPE_CHECKING:
     from qmon.cli.session import Chosen
     from qmon.model.view import View
-    from qmon.monitor.source import SourceState
+    from qmon.monitor.source import Event, SourceState
     from qmon.recording.write.headless import HeadlessRecorder, RecordingStatus
     from qmon.recording.write.retention import RetentionResult
 
@@ -76,9 +76,13 @@ def record(
 
 
 def recorders(
-    known: list[Chosen], to: Path, every: float, payloads: bool, take: Callable[[str, View | SourceState], None]
-) -> list[HeadlessRecorder]:
-    """A recorder for each target. Raises ``BadInput`` where nothing can be written."""
+    known: list[Chosen], to: Path, every: float, payloads: bool, take: Callable[[str, View | SourceState], None],
+    read: Callable[[str, Event], None] = lambda name, event: None,
+) -> list[HeadlessRecorder]:  # fmt: skip
+    """A recorder for each target. ``take``, ``read``: with the target's name first, ``told`` and ``read`` of each.
+
+    Raises ``BadInput`` where nothing can be written.
+    """
     from qmon.recording.write.headless import HeadlessRecorder
     from qmon.redact import redactor
 
@@ -91,6 +95,7 @@ def recorders(
             redact=redactor(each.config.settings.redact),
             payloads=payloads,
             told=partial(take, each.target.name),
+            read=partial(read, each.target.name),
         )
         for each in known
     ]

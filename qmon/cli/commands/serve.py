@@ -1,4 +1,4 @@
-"""``qmon serve``: metrics of one or more targets for Prometheus, until it is asked to end."""
+"""``qmon serve``: one or more targets polled for Prometheus and for dashboards, until it is asked to end."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from qmon.cli.session import Chosen
     from qmon.metrics.readings import TargetReadings
+    from qmon.monitor.source import Event
     from qmon.recording.write.headless import RecordingStatus
     from qmon.recording.write.retention import RetentionResult
 
@@ -104,10 +105,10 @@ def serve(
         typer.Option("--dashboard", callback=_dashboard, is_eager=True, help="Write a dashboard for Grafana, end."),
     ] = False,
 ) -> None:
-    """Serve metrics for Prometheus; however often they are scraped, a target is polled as often as `--every` says.
+    """Serve metrics for Prometheus, and what was polled for `qmon connect http://127.0.0.1:9777/TARGET`.
 
-    Alerts of qmon.toml are told to its receivers. Ends on SIGTERM or Ctrl-C. A target that fails does not keep the
-    others from being served.
+    However many read them, a target is polled as often as `--every` says. Alerts of qmon.toml are told to its
+    receivers. Ends on SIGTERM or Ctrl-C. A target that fails does not keep the others from being served.
     """
     from qmon.cli.commands.record import report, tidier
     from qmon.cli.notices import without_a_screen
@@ -117,6 +118,8 @@ def serve(
     from qmon.metrics.server import MetricsServer
     from qmon.metrics.textfile import TextFile
     from qmon.recording.write.retention import parse_size
+    from qmon.redact import redactor
+    from qmon.stream.sending import Stream
 
     _check(listen, textfile, record, keep, max_size, users, certificate, key)
     tls = tls_of(certificate, key) if certificate is not None and key is not None else None
@@ -127,37 +130,57 @@ def serve(
         readings = {
             each.target.name: TargetReadings(each.target.name, told=partial(told, each.target.name)) for each in known
         }
-        places = []
+        places, streams = [], dict[str, Stream]()
         if listen is not None or textfile is None:
-            server = MetricsServer(listen or _LISTEN, [*readings.values()], allowed, tls)
+            streams = {
+                each.target.name: Stream(
+                    each.target.name, every, redactor(each.config.settings.redact), each.target.environment
+                )
+                for each in known
+            }
+            server = MetricsServer(listen or _LISTEN, [*readings.values()], allowed, tls, [*streams.values()])
             closed.callback(server.close)
             places.append(f"serving {server.url}")
         if textfile is not None:
             closed.callback(TextFile(textfile, [*readings.values()], every).close)
             places.append(f"writing {textfile}")
-        ended = _poll(known, readings, every, ", ".join(places), record, tidier(record, keep, most) if record else None)
+
+        def read(name: str, event: Event) -> None:
+            if name in streams:
+                streams[name].take(event)
+
+        tidy = tidier(record, keep, most) if record else None
+        ended = _poll(known, readings, read, every, ", ".join(places), record, tidy)
     report(ended)
 
 
 def _poll(
-    known: list[Chosen], readings: dict[str, TargetReadings], every: float, places: str,
-    record: Path | None, tidy: Callable[[], RetentionResult | None] | None,
+    known: list[Chosen], readings: dict[str, TargetReadings], read: Callable[[str, Event], None], every: float,
+    places: str, record: Path | None, tidy: Callable[[], RetentionResult | None] | None,
 ) -> list[RecordingStatus]:  # fmt: skip
-    """Poll all targets until a signal; with ``record`` and ``tidy`` record them, too. How each recording ended."""
+    """Poll all targets until a signal; with ``record`` and ``tidy`` record them, too. How each recording ended.
+
+    ``read``: takes what each target's poller gives, before its readings do.
+    """
     from qmon.cli.commands.record import recorders, watch
     from qmon.monitor.headless import HeadlessPoller
 
     with ended_by(signal.SIGTERM, signal.SIGINT) as (ending, why):
         if record is not None and tidy is not None:
-            running = recorders(known, record, every, False, lambda name, event: readings[name].take(event))
+            running = recorders(known, record, every, False, lambda name, view: readings[name].take(view), read)
             note(f"qmon: {places}, recording to {record}")
             watch(running, ending, None, tidy)
             if not ending.is_set():
                 note("qmon: nothing is recorded any more; metrics go on")
             ending.wait()
             return [recorder.close(why[0]) for recorder in running]
+
+        def take(name: str, event: Event) -> None:
+            read(name, event)
+            readings[name].take(event)
+
         pollers = [
-            HeadlessPoller(each.target, each.configured, interval_s=every, sink=readings[each.target.name].take)
+            HeadlessPoller(each.target, each.configured, interval_s=every, sink=partial(take, each.target.name))
             for each in known
         ]
         for poller in pollers:

@@ -10,7 +10,7 @@ from qmon.engines.base import Target
 from qmon.model.groups.configured import ConfiguredQueue
 from qmon.model.view import View
 from qmon.monitor.headless import HeadlessPoller
-from qmon.monitor.source import Event, Phase, SourceState
+from qmon.monitor.source import Event, Phase, Sink, SourceState
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.open import open_context
 from qmon.recording.write.operations import OperationsWatch
@@ -37,6 +37,7 @@ class HeadlessRecorder:
         interval_s: seconds between polls.
         redact, payloads: as for ``Recorder``.
         told: takes each view and each change of phase, on other threads, and returns at once.
+        read: takes each poll as it was read and each change of phase, before ``told``, likewise.
 
     Raises ``BadInput`` where nothing can be written to the folder.
     """
@@ -44,8 +45,9 @@ class HeadlessRecorder:
     def __init__(
         self, target: Target, layouts: Sequence[ConfiguredQueue], root: Path, *, interval_s: float,
         redact: Callable[[str], str] = lambda text: text, payloads: bool = False,
-        told: Callable[[View | SourceState], object] = lambda _: None,
+        told: Callable[[View | SourceState], object] = lambda _: None, read: Sink = lambda _: None,
     ) -> None:  # fmt: skip
+        self._read = read
         self._target = target
         self._history = TargetHistory()
         self._told = told
@@ -74,6 +76,7 @@ class HeadlessRecorder:
         self._operations = OperationsWatch(open_context(target), self.recorder)
 
     def _sink(self, event: Event) -> None:
+        self._read(event)
         if isinstance(event, SourceState):
             self._phase, self._problem = event.phase, event.reason
             self.recorder.changed(event)

@@ -1,0 +1,164 @@
+"""The polls of one target as lines of a recording, for every client that reads them while it is polled."""
+
+from __future__ import annotations
+
+import queue
+import secrets
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Final
+from urllib.parse import parse_qs
+
+from qmon import __version__
+from qmon.errors import BadInput
+from qmon.model.snapshot import Snapshot
+from qmon.monitor.source import Event, Phase, SourceState
+from qmon.recording.format.codec import Cover, encode
+from qmon.recording.format.records import KIND_OF, Changed, End, Line, SessionLine, line
+from qmon.recording.format.redaction import discreet
+from qmon.recording.times import local_zone
+
+CLOCK: Final = "Qmon-Clock"
+"""The header of an answer with the monotonic clock of ``taken_at``, seconds: how old a poll is, whatever our clocks."""
+PATH: Final = "/stream"
+SILENCE_S: Final = 5.0
+"""Where nothing happens for so long, the phase is said again: who hears nothing knows that the stream is lost."""
+_KEPT: Final = 16
+"""Polls that a new client is given: enough for rates, and for most of what is not read in each poll."""
+_WAITING: Final = 64
+_ENDING_S: Final = 2.0
+
+
+class _Waiting:
+    """What is to be said to the clients; it is encoded once, by the first thread that needs it."""
+
+    def __init__(self, at: float, record: Snapshot | Changed, cover: Cover) -> None:
+        self.at = at
+        self.record = record
+        self._cover = cover
+
+    @cached_property
+    def value(self) -> bytes:
+        return encode(self.record, self._cover)
+
+
+class _Client:
+    def __init__(self) -> None:
+        self.waiting: queue.Queue[_Waiting | None] = queue.Queue(_WAITING)
+        self.dropped = False
+
+
+class Stream:
+    """The polls of one target for its clients. Thread-safe.
+
+    Args:
+        target: its name, free of secrets.
+        interval_s: seconds between polls, as asked for.
+        redact: covers in statements what the configuration says; payloads are left out.
+        environment: the target's, such as ``prod``.
+        silence_s: see ``SILENCE_S``.
+    """
+
+    def __init__(
+        self, target: str, interval_s: float, redact: Callable[[str], str] = lambda text: text, environment: str = "",
+        silence_s: float = SILENCE_S,
+    ) -> None:  # fmt: skip
+        self.target = target
+        self._cover = discreet(redact, payloads=False)
+        self._silence_s = silence_s
+        self._id = secrets.token_hex(6)
+        self._session = SessionLine(
+            target, "", "", __version__, local_zone(), interval_s, time.time(), socket.gethostname(), environment
+        )
+        self._kept: deque[_Waiting] = deque(maxlen=_KEPT)
+        self._phase = _Waiting(time.time(), Changed(Phase.CONNECTING), self._cover)
+        self._clients: set[_Client] = set()
+        self._changed = threading.Condition()
+        self._closed = False
+
+    @property
+    def clients(self) -> int:
+        """How many read it."""
+        return len(self._clients)
+
+    def take(self, event: Event) -> None:
+        """Take in one poll or change of phase, and return at once. A client that has not taken so many is dropped."""
+        record = Changed(event.phase, event.reason) if isinstance(event, SourceState) else event
+        waiting = _Waiting(time.time(), record, self._cover)
+        with self._changed:
+            if isinstance(record, Snapshot):
+                self._kept.append(waiting)
+            else:
+                self._phase = waiting
+            for client in [*self._clients]:
+                try:
+                    client.waiting.put_nowait(waiting)
+                except queue.Full:
+                    client.dropped = True
+                    self._clients.remove(client)
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines for one client: the last polls, the phase, and then whatever comes, until the stream is closed.
+
+        Raises ``TimeoutError`` where the client does not keep up.
+        """
+        client, session, number = _Client(), self._session, 0
+
+        def next_line(at: float, kind: type, value: bytes) -> bytes:
+            nonlocal number
+            number += 1
+            return line(Line(self._id, number, at, KIND_OF[kind], value))
+
+        with self._changed:
+            before = [*self._kept, self._phase]
+            if not self._closed:
+                self._clients.add(client)
+        try:
+            yield next_line(time.time(), SessionLine, encode(session))
+            for waiting in self._all(before, client):
+                record = waiting.record
+                if isinstance(record, Snapshot) and record.server_version != session.version:
+                    session = replace(session, engine=record.engine, version=record.server_version)
+                    yield next_line(waiting.at, SessionLine, encode(session))
+                yield next_line(waiting.at, type(record), waiting.value)
+            yield next_line(time.time(), End, encode(End("closed")))
+        finally:
+            with self._changed:
+                self._clients.discard(client)
+                self._changed.notify_all()
+
+    def _all(self, before: Sequence[_Waiting], client: _Client) -> Iterator[_Waiting]:
+        yield from before
+        while not (self._closed and client.waiting.empty()):
+            if client.dropped:
+                raise TimeoutError
+            try:
+                found = client.waiting.get(timeout=self._silence_s)
+            except queue.Empty:
+                found = self._phase
+            if found is not None:
+                yield found
+
+    def close(self) -> None:
+        """End; the clients are given two seconds to take what was said."""
+        with self._changed:
+            self._closed = True
+            for client in self._clients:
+                if not client.waiting.full():
+                    client.waiting.put_nowait(None)  # wakes it
+            self._changed.wait_for(lambda: not self._clients, _ENDING_S)
+
+
+def stream_of(streams: Sequence[Stream], query: str) -> Stream:
+    """The stream of ``target=NAME``, without a name the only one. Raises ``BadInput`` with the names there are."""
+    name = parse_qs(query).get("target", [""])[0]
+    found = [stream for stream in streams if stream.target == name or not name]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(stream.target for stream in streams)
+    raise BadInput(f"target {name!r} is not served; there is: {names}" if name else f"say which target: {names}")

@@ -1,0 +1,158 @@
+"""``/stream`` of ``qmon serve``: the polls as lines of a recording, to clients that come, go and do not keep up."""
+
+from __future__ import annotations
+
+import logging
+import random
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from http.client import HTTPResponse
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+
+from qmon.metrics import server as serving
+from qmon.metrics.server import MetricsServer
+from qmon.model.samples.polled import BlockingSample
+from qmon.monitor.source import Phase, SourceState
+from qmon.recording.format.codec import encode
+from qmon.recording.format.records import Changed, Line, read_line
+from qmon.recording.format.redaction import discreet
+from qmon.redact import redactor
+from qmon.stream.sending import CLOCK, Stream
+from tests.facts import wait_until
+from tests.recording.made import made
+from tests.recording.writing import snapshots
+
+LIVE = SourceState("shop", Phase.LIVE)
+
+
+@contextmanager
+def served(*streams: Stream) -> Iterator[str]:
+    """A server of these; the URL of its streams."""
+    server = MetricsServer("127.0.0.1:0", [], streams=streams)
+    try:
+        yield server.url.replace("metrics", "stream")
+    finally:
+        server.close()
+
+
+@contextmanager
+def reading(url: str) -> Iterator[HTTPResponse]:
+    """The answer to a client."""
+    with urlopen(url, timeout=30) as answer:  # noqa: S310
+        yield answer
+
+
+def line(answer: HTTPResponse) -> Line:
+    """The next line."""
+    found = read_line(answer.readline())
+    assert found is not None
+    return found
+
+
+def lines(answer: HTTPResponse, number: int) -> list[Line]:
+    """The next lines."""
+    return [line(answer) for _ in range(number)]
+
+
+def refused(url: str) -> tuple[int, str]:
+    """The status and the words of an answer that is none of lines."""
+    with pytest.raises(HTTPError) as found, urlopen(url, timeout=30):  # noqa: S310
+        pass
+    with found.value as answer:
+        assert answer.headers[CLOCK]
+        return answer.code, answer.read().decode()
+
+
+def polls(found: Sequence[Line]) -> list[int]:
+    """The numbers of the polls among lines."""
+    return [each.record().sequence for each in found if each.kind == "snapshot"]
+
+
+def test_a_client_is_given_the_last_polls_then_each_as_it_comes_and_the_end_as_lines_of_a_recording() -> None:
+    stream = Stream("shop", 2.0, redactor(["SELECT"]), "prod")
+    statement = "ALTER ROLE a PASSWORD 'hunter2'; SELECT 1"
+    session = replace(made(BlockingSample, random.Random(1)), statement=statement)
+    before = [replace(each, blocking=(session,)) for each in snapshots(12)]
+    assert any(m.payload for each in before for queue in each.queues for m in queue.messages or ())
+    for each in before[:-1]:
+        stream.take(each)
+    stream.take(LIVE)
+    with served(stream) as url, reading(url) as answer:
+        assert float(answer.headers[CLOCK]) > 0
+        first, *found = lines(answer, 14)
+        told = first.record()
+        assert (told.target, told.interval_s, told.environment) == ("shop", 2.0, "prod")
+        assert [each.kind for each in found] == ["session", *["snapshot"] * 11, "state"]
+        assert (found[0].record().version, found[-1].record()) == ("18", Changed(Phase.LIVE))
+        stream.take(before[-1])
+        found.append(line(answer))
+        stream.close()
+        found.append(line(answer))
+        assert (found[-1].kind, answer.readline()) == ("end", b"")
+    assert [each.number for each in (first, *found)] == [*range(1, 17)]
+    assert {each.recorder for each in found} == {first.recorder}
+    covered = discreet(redactor(["SELECT"]), payloads=False)
+    given = [Line("", 1, 0.0, "snapshot", encode(each, covered)).record() for each in before]
+    written = [each.record() for each in found if each.kind == "snapshot"]
+    assert repr(written) == repr(given)
+    assert not any(m.payload for each in written for queue in each.queues for m in queue.messages or ())
+    statements = [each.statement for poll in written for each in poll.blocking or ()]
+    assert set(statements) == {"ALTER ROLE a PASSWORD '***'; ••• 1"}
+
+
+def test_who_names_no_target_that_is_served_is_told_which_there_are() -> None:
+    with served(Stream("shop", 2.0), Stream("a/b c", 2.0)) as url:
+        assert refused(url) == (404, "say which target: shop, a/b c\n")
+        assert refused(url + "?target=mails") == (404, "target 'mails' is not served; there is: shop, a/b c\n")
+        with reading(url + "?target=a%2Fb%20c") as answer:
+            assert line(answer).record().target == "a/b c"
+
+
+def test_silence_is_broken_by_the_phase_and_who_has_gone_is_forgotten() -> None:
+    stream = Stream("shop", 60.0, silence_s=0.01)
+    stream.take(SourceState("shop", Phase.LOST, "no route"))
+    with served(stream) as url:
+        with reading(url) as answer:
+            assert [each.record() for each in lines(answer, 4)[1:]] == [Changed(Phase.LOST, "no route")] * 3
+            assert stream.clients == 1
+        wait_until(lambda: stream.clients == 0, what="the client that has gone is forgotten")
+
+
+def test_so_many_clients_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "MOST_STREAMS", 2)
+    streams = Stream("shop", 2.0, silence_s=0.01), Stream("mails", 2.0)
+    with served(*streams) as url:
+        with reading(url + "?target=shop") as one, reading(url + "?target=mails") as other:
+            assert (line(one).kind, line(other).kind) == ("session", "session")
+            assert refused(url + "?target=mails") == (503, "2 clients read streams already\n")
+        wait_until(lambda: streams[0].clients == 0, what="one has gone")
+        with reading(url + "?target=mails") as other:
+            assert line(other).kind == "session"
+
+
+def test_who_does_not_keep_up_is_dropped_with_one_line_in_the_log_and_holds_up_nobody(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(serving._Handler, "timeout", 0.2)
+    stream, large = Stream("shop", 2.0), snapshots(1)[0]
+    large = replace(large, queues=large.queues * 50)
+    with served(stream) as url, socket.create_connection(("127.0.0.1", int(url.split(":")[2].split("/")[0]))) as idle:
+        idle.sendall(b"GET /stream HTTP/1.0\r\n\r\n")
+        assert idle.recv(10) == b"HTTP/1.0 2"
+        wait_until(lambda: stream.clients == 1, what="it is a client")
+        with reading(url) as answer, caplog.at_level(logging.WARNING):
+            sent, number = 0, 0
+            while stream.clients > 1:
+                number += 1
+                stream.take(replace(large, sequence=number))
+                while sent < number:  # who reads goes on meanwhile
+                    sent = max([sent, *polls([line(answer)])])
+            wait_until(lambda: caplog.messages, what="a line in the log")
+            stream.take(replace(large, sequence=number + 1))
+            assert polls([line(answer)]) == [number + 1]
+    assert caplog.messages == ["shop: a client at 127.0.0.1 is too slow: dropped"]
