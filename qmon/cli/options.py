@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import typer
 
@@ -64,14 +64,8 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-Target = Annotated[
-    str,
-    typer.Argument(
-        metavar="TARGET",
-        help="A name from qmon.toml, a postgresql:// or mssql:// URL, an ODBC connection string, or a DSN.",
-        show_default=False,
-    ),
-]
+TARGET: Final = "A name from qmon.toml, a postgresql:// or mssql:// URL, an ODBC connection string, or a DSN."
+Target = Annotated[str, typer.Argument(metavar="TARGET", help=TARGET, show_default=False)]
 ConfigPath = Annotated[
     Path | None,
     typer.Option("--config", "-c", metavar="PATH", help="The qmon.toml to read instead of your own.", dir_okay=False),

@@ -12,7 +12,6 @@ from qmon.cli.output import clean, note
 
 if TYPE_CHECKING:
     from qmon.config.file import Config
-    from qmon.engines.base import Target
     from qmon.recording.history.baselines import FoundBaselines
     from qmon.recording.read.replay import Replay
     from qmon.tui.past_reader import KnownPast
@@ -28,8 +27,8 @@ BaselinesPath = Annotated[
 ]
 
 
-def of_target(target: Target, config: Config, baselines: Path | None, recordings: Path | None) -> KnownPast:
-    """For a target that is watched, and recorded below ``recordings`` where that is given.
+def of_target(target: str, config: Config, baselines: Path | None, recordings: Path | None) -> KnownPast:
+    """For a target of this name that is watched, and recorded below ``recordings`` where that is given.
 
     The file of what is usual is the one that was named, else that of the configuration, else the one beside the
     recordings. Raises ``BadInput`` where a file was named that cannot be read.
@@ -38,10 +37,10 @@ def of_target(target: Target, config: Config, baselines: Path | None, recordings
     from qmon.recording.times import local_zone
     from qmon.tui.past_reader import KnownPast
 
-    configured = config.targets.get(target.name)
+    configured = config.targets.get(target)
     named = baselines or (configured.baselines if configured is not None else None)
     usual = _usual(named, recordings)
-    archive = live_archive(recordings, target.name, local_zone()) if recordings is not None else None
+    archive = live_archive(recordings, target, local_zone()) if recordings is not None else None
     return KnownPast(archive, usual)
 
 

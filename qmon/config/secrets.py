@@ -52,6 +52,14 @@ def ways(target: str) -> str:
     return f"set {variable(target) or 'QMON_PASSWORD'}, store it with 'keyring set {SERVICE} {target}'"
 
 
+def on_the_command_line(target: str) -> str:
+    """What to say of a password that was typed there."""
+    return (
+        "a password on the command line stays in the shell's history and in the list of processes; "
+        f"{variable(target) or 'QMON_PASSWORD'} or the keyring keeps it to itself"
+    )
+
+
 def from_keyring(target: Target) -> Secret | None:
     """The password in the system's keyring; ``None`` where it has none, or there is no keyring that works."""
     return _kept(target.name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.config.file import Config, TargetConfig
-from qmon.config.secrets import SERVICE, from_environment, variable, ways
+from qmon.config.secrets import SERVICE, from_environment, on_the_command_line, variable, ways
 from qmon.engines.base import Target
 from qmon.engines.keywords import lookup, parse_connection_string, split_password
 from qmon.engines.registry import engine_by_words
@@ -47,10 +47,7 @@ def choose(text: str, config: Config, environment: Mapping[str, str] | None = No
         target = _dsn(text.strip(), config)
     warnings: tuple[str, ...] = ()
     if target.password is not None:
-        warnings = (
-            "a password on the command line stays in the shell's history and in the list of processes; "
-            f"{variable(target.name) or 'QMON_PASSWORD'} or the keyring keeps it to itself",
-        )
+        warnings = (on_the_command_line(target.name),)
     elif taken := _same(target.name, config, environment):
         raise BadInput(
             f"{variable(target.name)} is the password of {', '.join(taken)} in {config.path}, and this may be another"
@@ -113,6 +110,8 @@ def _from_file(named: TargetConfig, config: Config) -> Target:
 
 def _read(text: str, origin: str) -> Target | None:
     """The target of a URL or connection string; ``None``: it is neither."""
+    if text.lower().startswith(("http://", "https://")):
+        raise BadInput("only qmon connect reads from a qmon serve; name the database itself")
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
         address = read_url(text, origin)
         return Target(address.place, address.engine, address.keywords, password=address.password)

@@ -124,6 +124,7 @@ class _Server(ThreadingHTTPServer):
     ) -> None:  # fmt: skip
         self.targets, self.users, self.tls, self.streams = targets, users, tls, streams
         self.registry = registry_of(targets)
+        self.free = threading.Semaphore(MOST_STREAMS)
         self.address_family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
         super().__init__(place, _Handler)
 
@@ -170,16 +171,18 @@ class _Handler(BaseHTTPRequestHandler):
         except BadInput as problem:
             self._answer(404, f"{problem}\n".encode(), clock=True)
             return
-        if sum(each.clients for each in self.server.streams) >= MOST_STREAMS:
+        if not self.server.free.acquire(blocking=False):
             self._answer(503, f"{MOST_STREAMS} clients read streams already\n".encode(), clock=True)
             return
-        self._begin(200, "application/jsonl", clock=True)
         try:
+            self._begin(200, "application/jsonl", clock=True)
             with contextlib.closing(stream.lines()) as lines:
                 for line in lines:
                     self.wfile.write(line)
         except TimeoutError:
             _LOG.warning("%s: a client at %s is too slow: dropped", stream.target, self.client_address[0])
+        finally:
+            self.server.free.release()
 
     def _answer(self, code: int, body: bytes, content_type: str = _TEXT, *, clock: bool = False) -> None:
         self._begin(code, content_type, len(body), clock=clock)

@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
@@ -102,7 +102,7 @@ class Stream:
                     client.dropped = True
                     self._clients.remove(client)
 
-    def lines(self) -> Iterator[bytes]:
+    def lines(self) -> Generator[bytes, None, None]:
         """The lines for one client: the last polls, the phase, and then whatever comes, until the stream is closed.
 
         Raises ``TimeoutError`` where the client does not keep up.

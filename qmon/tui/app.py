@@ -63,9 +63,11 @@ class QmonApp(App[None], inherit_bindings=False):
         plain: no colours; by default as ``NO_COLOR`` says.
         for_s: end by itself after so many seconds.
         known: recordings of the target, and what is usual.
+        served: where the ``qmon serve`` is that the source reads from, such as ``ops-1:9777``.
         clock: our monotonic clock, in seconds.
 
     Attributes:
+        fixed: why the source can be asked for nothing more than it gives, in one line; empty where it can.
         failed: what to tell the operator after the screen is gone, where the app itself has failed.
     """
 
@@ -98,6 +100,7 @@ class QmonApp(App[None], inherit_bindings=False):
         alerting: Alerting | None = None,
         recorder: Recorder | None = None,
         known: KnownPast | None = None,
+        served: str = "",
     ) -> None:
         no_colour = no_color() if plain is None else plain
         super().__init__(ansi_color=True if no_colour else None)
@@ -105,6 +108,7 @@ class QmonApp(App[None], inherit_bindings=False):
             self.register_theme(theme)
         self.theme = PLAIN if no_colour else DARK if dark else LIGHT
         self.animation_level = "none"
+        self.fixed = f"read from the qmon serve at {clean(served)}, which reads what it was told to" if served else ""
         self.failed = ""
         self.clock = clock
         self.selected: str | None = None
@@ -122,7 +126,7 @@ class QmonApp(App[None], inherit_bindings=False):
         first = Shown(
             source.target, interval_s=source.interval_s, environment=environment, prod=prod,
             read_only=read_only or (runner is not None and runner.read_only is not None),
-            recording=None if recorder is None else True,
+            recording=None if recorder is None else True, served=served,
         )  # fmt: skip
         self.set_reactive(QmonApp.shown, first)
 
@@ -147,6 +151,8 @@ class QmonApp(App[None], inherit_bindings=False):
             self._held = message
             self.shown = replace(self.shown, newest_at=newest_at, alerts=alerts)
             return
+        if self.shown.served:  # both are said by who polls
+            self.shown = replace(self.shown, target=self.source.target, interval_s=self.source.interval_s)
         self.shown = replace(self.shown, view=message.view, newest_at=newest_at, alerts=alerts)
         if self._ticker is not None:
             self._ticker.reset()
@@ -234,6 +240,9 @@ class QmonApp(App[None], inherit_bindings=False):
         self._set_interval(min((i for i in _INTERVALS_S if i > now), default=_INTERVALS_S[-1]))
 
     def _set_interval(self, seconds: float) -> None:
+        if self.fixed:
+            self.say(self.fixed)
+            return
         self.source.set_interval(seconds)
         self.shown = replace(self.shown, interval_s=seconds)
         self.say(f"polls every {duration(seconds)}")
@@ -241,6 +250,8 @@ class QmonApp(App[None], inherit_bindings=False):
     def action_poll_now(self) -> None:
         """Poll now, and read what is throttled, too."""
         self.source.poll_now(whole=True)
+        if self.fixed:
+            self.say(self.fixed)
 
     def action_freeze(self) -> None:
         """Freeze the display, or go on with the newest figures."""
@@ -257,7 +268,9 @@ class QmonApp(App[None], inherit_bindings=False):
 
     def count_exactly(self, queue: str | None) -> None:
         """Ask for an exact count of one queue; it arrives with a later poll."""
-        if queue is not None:
+        if self.fixed:
+            self.say(self.fixed)
+        elif queue is not None:
             self.source.count_exactly(queue)
             self.say("counting exactly; the count arrives with a later poll")
 

@@ -36,6 +36,7 @@ def run(
     alerting: Alerting | None = None,
     recorder: Recorder | None = None,
     known: KnownPast | None = None,
+    served: str = "",
 ) -> int:
     """Show what ``source`` gives until the user leaves, or for ``for_s`` seconds; returns the exit code.
 
@@ -54,7 +55,7 @@ def run(
 
     app = _app_for(source)(
         source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, runner=runner,
-        alerting=alerting, recorder=recorder, known=known,
+        alerting=alerting, recorder=recorder, known=known, served=served,
     )  # fmt: skip
     try:
         with Hangup(app) as hangup:

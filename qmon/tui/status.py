@@ -25,6 +25,7 @@ class Shown:
 
     ``newest_at``: when the newest figures were taken, also where a frozen display does not show them.
     ``interval_s``: seconds between polls, as asked for. Times are our monotonic clock in seconds.
+    ``served``: where the ``qmon serve`` is that they are read from, empty where none is in between.
     ``recording``: whether it is being recorded, ``None`` where it never was to be; ``replay``: of a replay the recorded
     time and how it plays.
     """
@@ -40,6 +41,7 @@ class Shown:
     environment: str = ""
     alerts: AlertState = field(default_factory=AlertState)
     recording: bool | None = None
+    served: str = ""
     replay: str = ""
 
     @property

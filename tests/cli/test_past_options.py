@@ -46,11 +46,11 @@ def test_the_file_beside_the_recordings_is_found(
     known = of_replay(replay, recording, None)
     assert "orders-prod" in known.baselines.hours and known.here is not None and known.here() == BEGIN
     nothing = Config(tmp_path / "qmon.toml")
-    live = of_target(target_of(NOWHERE), nothing, None, recording)
+    live = of_target(target_of(NOWHERE).name, nothing, None, recording)
     assert "orders-prod" in live.baselines.hours and live.archive is not None and live.go is None
-    assert of_target(target_of(NOWHERE), nothing, None, None).archive is None
+    assert of_target(target_of(NOWHERE).name, nothing, None, None).archive is None
     (recording / FILE).write_text("[]")
-    assert "is no file of" in of_target(target_of(NOWHERE), nothing, None, recording).problem
+    assert "is no file of" in of_target(target_of(NOWHERE).name, nothing, None, recording).problem
     assert "is no file of" in capsys.readouterr().err
     named = usual(tmp_path, "elsewhere")
-    assert "elsewhere" in of_target(target_of(NOWHERE), nothing, named, recording).baselines.hours
+    assert "elsewhere" in of_target(target_of(NOWHERE).name, nothing, named, recording).baselines.hours

@@ -13,6 +13,7 @@ import pytest
 from qmon.metrics.readings import TargetReadings
 from qmon.metrics.server import MetricsServer
 from qmon.monitor.source import Phase, SourceState
+from qmon.recording.format.records import read_line
 from qmon.recording.read.paths import segments
 from tests.cli.calling import call, program, surroundings
 from tests.contract.watching import installed
@@ -57,6 +58,9 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
             assert answer(url, "healthz") == (200, "ok\n")
             assert answer(url, "readyz") == (200, "shop: polled\ngone: not polled\n")
             assert answer(url, "other")[0] == 404
+            with urlopen(url.replace("metrics", "stream?target=shop"), timeout=30) as stream:  # noqa: S310
+                kinds = [read_line(stream.readline()) for _ in range(3)]
+                assert [each and each.kind for each in kinds] == ["session", "session", "snapshot"]
             assert 'qmon_target_up{target="shop"}' in (tmp_path / "qmon.prom").read_text()
             child.send_signal(signal.SIGTERM)
             said = child.communicate(timeout=90)[1]

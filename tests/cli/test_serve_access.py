@@ -7,55 +7,19 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-import bcrypt
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from qmon.metrics.access import Users, tls_of, users_of
 from qmon.metrics.readings import TargetReadings
 from qmon.metrics.server import MetricsServer
 from tests.cli.calling import call
+from tests.cli.conftest import PASSWORD
 
-PASSWORD = "pass:wörd"
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
-
-
-@pytest.fixture(scope="module")
-def users(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with one name in it, as htpasswd writes it."""
-    path = tmp_path_factory.mktemp("users") / "users"
-    hashed = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode().replace("$2b$", "$2y$")
-    path.write_text(f"# who may\n\nprometheus:{hashed}\n")
-    return path
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1 that vouches for itself, and its key."""
-    folder = tmp_path_factory.mktemp("tls")
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "qmon")])
-    began = datetime.now(UTC) - timedelta(hours=1)
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(began)
-        .not_valid_after(began + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    encoding, plain = serialization.Encoding.PEM, serialization.NoEncryption()
-    (folder / "cert.pem").write_bytes(made.public_bytes(encoding))
-    (folder / "key.pem").write_bytes(key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, plain))
-    return folder / "cert.pem", folder / "key.pem"
 
 
 def test_addresses_of_ipv6_are_served() -> None:

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from http.client import HTTPResponse
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -123,6 +124,16 @@ def test_silence_is_broken_by_the_phase_and_who_has_gone_is_forgotten() -> None:
         wait_until(lambda: stream.clients == 0, what="the client that has gone is forgotten")
 
 
+def taken(url: str) -> bool:
+    """Whether one more client is taken."""
+    try:
+        with reading(url) as answer:
+            return line(answer).kind == "session"
+    except HTTPError as full:
+        full.close()
+        return False
+
+
 def test_so_many_clients_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "MOST_STREAMS", 2)
     streams = Stream("shop", 2.0, silence_s=0.01), Stream("mails", 2.0)
@@ -131,8 +142,7 @@ def test_so_many_clients_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
             assert (line(one).kind, line(other).kind) == ("session", "session")
             assert refused(url + "?target=mails") == (503, "2 clients read streams already\n")
         wait_until(lambda: streams[0].clients == 0, what="one has gone")
-        with reading(url + "?target=mails") as other:
-            assert line(other).kind == "session"
+        wait_until(partial(taken, url + "?target=mails"), what="its place is free")
 
 
 def test_who_does_not_keep_up_is_dropped_with_one_line_in_the_log_and_holds_up_nobody(
@@ -146,6 +156,7 @@ def test_who_does_not_keep_up_is_dropped_with_one_line_in_the_log_and_holds_up_n
         assert idle.recv(10) == b"HTTP/1.0 2"
         wait_until(lambda: stream.clients == 1, what="it is a client")
         with reading(url) as answer, caplog.at_level(logging.WARNING):
+            wait_until(lambda: stream.clients == 2, what="another one")
             sent, number = 0, 0
             while stream.clients > 1:
                 number += 1
@@ -156,3 +167,16 @@ def test_who_does_not_keep_up_is_dropped_with_one_line_in_the_log_and_holds_up_n
             stream.take(replace(large, sequence=number + 1))
             assert polls([line(answer)]) == [number + 1]
     assert caplog.messages == ["shop: a client at 127.0.0.1 is too slow: dropped"]
+
+
+def test_polls_that_a_client_does_not_take_are_kept_for_it_up_to_a_bound() -> None:
+    stream, given = Stream("shop", 2.0), snapshots(1)[0]
+    sent = stream.lines()
+    assert b'"session"' in next(sent)
+    taken = 0
+    while stream.clients:
+        taken += 1
+        assert taken < 100
+        stream.take(given)
+    with pytest.raises(TimeoutError):
+        list(sent)

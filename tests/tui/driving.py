@@ -108,12 +108,13 @@ async def dashboard(
     runner: ActionRunner | None = None,
     alerting: Callable[[Clock], Alerting] | None = None,
     known: KnownPast | None = None,
+    served: str = "",
 ) -> AsyncIterator[Driver]:
     """The app at a size, without figures yet."""
     source, clock = Scripted(), Clock()
     app = QmonApp(
         source, source.fold, clock=clock, prod=prod, read_only=read_only, plain=plain, runner=runner,
-        alerting=None if alerting is None else alerting(clock), known=known,
+        alerting=None if alerting is None else alerting(clock), known=known, served=served,
     )  # fmt: skip
     async with app.run_test(size=size) as pilot:
         await pilot.pause()

@@ -39,13 +39,14 @@ class Shot:
         dark: bool = True,
         plain: bool = False,
         known: KnownPast | None = None,
+        served: str = "",
     ) -> None:
         self.source = Scripted()
         self.found = found or view()
         self.clock = Clock()
         self.app = QmonApp(
             self.source, self.source.fold, clock=self.clock, prod=True, read_only=True, dark=dark, plain=plain,
-            known=known,
+            known=known, served=served,
         )  # fmt: skip
         self.keys = keys
 
@@ -71,6 +72,12 @@ class Shot:
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_overview(snap_compare: Compare, size: tuple[int, int]) -> None:
     shot = Shot()
+    assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_overview_from_a_serve(snap_compare: Compare, size: tuple[int, int]) -> None:
+    shot = Shot(served="ops-1.example.com:9777")
     assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
 
 

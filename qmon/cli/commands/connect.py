@@ -43,7 +43,12 @@ def add_to(app: typer.Typer) -> None:
 
 
 def connect(
-    target: options.Target,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET", help=f"{options.TARGET} Or the URL of a `qmon serve` and its target.", show_default=False
+        ),
+    ],
     config: options.ConfigPath = None,
     interval: Annotated[
         float | None,
@@ -57,10 +62,28 @@ def connect(
         Path | None, typer.Option("--record", metavar="DIR", help="Record what is shown; `qmon replay` shows it again.")
     ] = None,
     baselines: BaselinesPath = None,
+    ca: Annotated[
+        Path | None,
+        typer.Option(
+            "--ca", metavar="FILE", help="Trust these certificates, PEM, for an https:// URL.", dir_okay=False
+        ),
+    ] = None,
 ) -> None:
-    """Open the dashboard on a target."""
+    """Open the dashboard on a target.
+
+    `https://ops-1:9777/orders-prod` shows what the `qmon serve` there polls: however many look, the database is polled
+    once. It only shows.
+    """
+    from qmon.cli.served import is_served, show
     from qmon.cli.session import watched
     from qmon.monitor.open import open_poller
+
+    if is_served(target):
+        if interval is not None or record is not None:
+            raise BadInput("--interval and --record are for who polls: give qmon serve --every and --record")
+        raise typer.Exit(show(target, config, ca, baselines, theme))
+    if ca is not None:
+        raise BadInput("--ca is for the https:// URL of a qmon serve")
 
     found, connection = watched(target, config)
     poller = open_poller(
@@ -93,7 +116,7 @@ def _watch(
         dark=(theme or settings.theme) != "light",
         runner=ActionRunner(context),
         alerting=on_a_screen(known.name, found.config),
-        known=of_target(known, found.config, baselines, record),
+        known=of_target(known.name, found.config, baselines, record),
     )
     fold = redacted(TargetHistory(settings.budget_percent / 100).add, context.redact)
     return run_recorded(

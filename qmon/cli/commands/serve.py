@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from qmon.monitor.source import Event
     from qmon.recording.write.headless import RecordingStatus
     from qmon.recording.write.retention import RetentionResult
+    from qmon.stream.sending import Stream
 
 _LISTEN: Final = "127.0.0.1:9777"
 
@@ -118,8 +119,6 @@ def serve(
     from qmon.metrics.server import MetricsServer
     from qmon.metrics.textfile import TextFile
     from qmon.recording.write.retention import parse_size
-    from qmon.redact import redactor
-    from qmon.stream.sending import Stream
 
     _check(listen, textfile, record, keep, max_size, users, certificate, key)
     tls = tls_of(certificate, key) if certificate is not None and key is not None else None
@@ -130,40 +129,47 @@ def serve(
         readings = {
             each.target.name: TargetReadings(each.target.name, told=partial(told, each.target.name)) for each in known
         }
-        places, streams = [], dict[str, Stream]()
-        if listen is not None or textfile is None:
-            streams = {
-                each.target.name: Stream(
-                    each.target.name, every, redactor(each.config.settings.redact), each.target.environment
-                )
-                for each in known
-            }
+        serving = listen is not None or textfile is None
+        places, streams = [], _streams(known, every) if serving else {}
+        if serving:
             server = MetricsServer(listen or _LISTEN, [*readings.values()], allowed, tls, [*streams.values()])
             closed.callback(server.close)
             places.append(f"serving {server.url}")
         if textfile is not None:
             closed.callback(TextFile(textfile, [*readings.values()], every).close)
             places.append(f"writing {textfile}")
-
-        def read(name: str, event: Event) -> None:
-            if name in streams:
-                streams[name].take(event)
-
         tidy = tidier(record, keep, most) if record else None
-        ended = _poll(known, readings, read, every, ", ".join(places), record, tidy)
+        ended = _poll(known, readings, streams, every, ", ".join(places), record, tidy)
     report(ended)
 
 
+def _streams(known: list[Chosen], every: float) -> dict[str, Stream]:
+    """A stream for each target, by name."""
+    from qmon.redact import redactor
+    from qmon.stream.sending import Stream
+
+    return {
+        each.target.name: Stream(
+            each.target.name, every, redactor(each.config.settings.redact), each.target.environment
+        )
+        for each in known
+    }
+
+
 def _poll(
-    known: list[Chosen], readings: dict[str, TargetReadings], read: Callable[[str, Event], None], every: float,
+    known: list[Chosen], readings: dict[str, TargetReadings], streams: dict[str, Stream], every: float,
     places: str, record: Path | None, tidy: Callable[[], RetentionResult | None] | None,
 ) -> list[RecordingStatus]:  # fmt: skip
     """Poll all targets until a signal; with ``record`` and ``tidy`` record them, too. How each recording ended.
 
-    ``read``: takes what each target's poller gives, before its readings do.
+    ``readings``, ``streams``: what takes the polls of each target; of the latter there may be none.
     """
     from qmon.cli.commands.record import recorders, watch
     from qmon.monitor.headless import HeadlessPoller
+
+    def read(name: str, event: Event) -> None:
+        if name in streams:
+            streams[name].take(event)
 
     with ended_by(signal.SIGTERM, signal.SIGINT) as (ending, why):
         if record is not None and tidy is not None:

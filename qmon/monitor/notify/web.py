@@ -76,7 +76,7 @@ def post(
     except Exception as problem:  # whatever it is, it may hold the URL
         why = problem.reason if isinstance(problem, urllib.error.URLError) else problem
         late = deadline.over or isinstance(why, TimeoutError)
-        return Delivery(f"no answer within {duration(timeout_s)}" if late else _words(why), again=True)
+        return Delivery(f"no answer within {duration(timeout_s)}" if late else why_unreachable(why), again=True)
 
 
 def _refused(code: int, after: str | None, now: float) -> Delivery:
@@ -99,7 +99,7 @@ def retry_after(text: str | None, now: float) -> float | None:
         return None
 
 
-def _words(problem: object) -> str:
+def why_unreachable(problem: object) -> str:
     """What went wrong on the way, in words of the system's that name no address."""
     if isinstance(problem, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted: {problem.verify_message}"

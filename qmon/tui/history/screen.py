@@ -174,7 +174,7 @@ class HistoryScreen(DashboardScreen):
         )
         self.query_one("#figures", Lines).show(lambda cells, _: [panel.figure_line(self.figure, cells)])
         if self.range is None or past is None:
-            self._say("reading" if self.range is not None else _no_archive(shown.target))
+            self._say("reading" if self.range is not None else _no_archive(shown.target, clean(shown.served)))
             return
         columns = len(past.steps[self.figure]) // PER_CELL
         why = panel.nothing(past, self.figure, *self._recorded, self.zone)
@@ -319,5 +319,7 @@ class HistoryScreen(DashboardScreen):
             super().action_back()
 
 
-def _no_archive(target: str) -> str:
+def _no_archive(target: str, served: str) -> str:
+    if served:
+        return f"nothing is recorded here; the qmon serve at {served} records with --record DIR"
     return f"nothing is recorded here: `qmon connect {target} --record DIR` records what you see, and shows it here"

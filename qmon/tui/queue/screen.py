@@ -119,7 +119,7 @@ class QueueScreen(DashboardScreen):
         if failed is not None:
             return clean(failed)
         if found.messages is None:
-            return found.in_progress.reason or "the rows come with the next poll"
+            return found.in_progress.reason or self.app.fixed or "the rows come with the next poll"
         if any_listed:
             return f"no message matches {clean(self.filter_text)}"
         return "nothing is stuck" if self.stuck_only else "nothing is in progress"

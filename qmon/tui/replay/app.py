@@ -26,6 +26,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         super().__init__(source, fold, clock=source.clock, **options)
         self._replay = source
         self._kept: tuple[float, View] | None = None
+        self.fixed = "nothing more can be read of what has been"
         self._label()
         source.on_change = self._on_moved
 

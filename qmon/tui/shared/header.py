@@ -15,15 +15,17 @@ from qmon.tui.status import Freshness, Shown
 
 ENGINES: Final = {"postgres": "PostgreSQL", "sqlserver": "SQL Server"}
 _LONG_REASON: Final = 60
+_WIDE: Final = 120
 
 
 def header(shown: Shown, now: float, cells: int) -> list[Line]:
     """The header line. What is not essential goes where there is no room: pages, then the budget, then the interval."""
     badges = [b for b in _badges(shown) if b.rank == 0 or shown.phase is not Phase.LOST]
     name = f" {shorten(clean(shown.target), 28)}"
+    served = f" from serve at {shorten(clean(shown.served), 24 if cells >= _WIDE else 13)}" if shown.served else ""
     status = (*_replay(shown), *state(shown, now)) if shown.replay else state(shown, now)
-    room = cells - width(name) - 3 - line_width(fit(badges, cells, "  ")) - 2
-    left = [LinePart.of(name, "strong")]
+    room = cells - width(name + served) - 3 - line_width(fit(badges, cells, "  ")) - 2
+    left = [LinePart(((name, "strong"), (served, "muted")) if served else ((name, "strong"),))]
     if shown.view is not None:
         left.append(LinePart.of(_engine(shown.view), "muted", 2))
     left.append(LinePart(cut(status, room), 0))

@@ -26,6 +26,9 @@ from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
+_ASKING = ("count", "faster", "slower", "poll-now")
+"""Keys that ask the source for something."""
+
 
 class DashboardScreen(Screen[None], inherit_bindings=False):
     """A screen of the dashboard. Subclasses say what is in it (``body``), draw it, and what they need polled."""
@@ -162,6 +165,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         app, queue = self.app, self.acting_on()
         here = {binding.id for binding in keys.plain(self.BINDINGS)}
         reasons = {id: why_not(app.runner, app.shown.view, queue, id) for id in ACTIONS if id in here}
+        reasons |= dict.fromkeys(_ASKING, app.fixed or None)
         return {id: why for id, why in reasons.items() if why is not None}
 
     def request(self, action: str) -> ActionRequest | None:

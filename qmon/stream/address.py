@@ -1,0 +1,67 @@
+"""The URL of a ``qmon serve`` and one of its targets, as the user writes it."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from qmon.config import notify
+from qmon.engines.secret import Secret
+from qmon.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class ServeAddress:
+    """Where a ``qmon serve`` is. ``place``: host and port, fit for a screen.
+
+    ``target``: the name of one of its targets, empty for the only one. ``trust``: for TLS, ``None`` without it.
+    """
+
+    host: str
+    port: int
+    user: str = ""
+    password: Secret | None = None
+    target: str = ""
+    trust: ssl.SSLContext | None = None
+
+    @property
+    def place(self) -> str:
+        """Host and port."""
+        return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+
+def read_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
+    """What a URL says; ``origin`` says where a password in it came from.
+
+    ``ca``: certificates, PEM, of which one vouches for that of the serve, in place of the system's.
+    Raises ``BadInput``, which never repeats the URL.
+    """
+    try:
+        parts = notify.address(text.strip(), "")
+    except BadInput:
+        parts = None
+    if parts is None or parts.query or parts.fragment:
+        raise BadInput("a qmon serve has a URL like https://ops-1:9777/orders-prod, odd characters as %20 and the like")
+    if notify.in_the_clear(parts):
+        raise BadInput("http:// is for this machine only, as others could read on the way; write https://")
+    if ca is not None and parts.scheme == "http":
+        raise BadInput("--ca is about https:// URLs")
+    return ServeAddress(
+        parts.hostname or "",
+        parts.port or (443 if parts.scheme == "https" else 80),
+        unquote(parts.username or ""),
+        Secret(unquote(parts.password), origin) if parts.password else None,
+        unquote(parts.path.removeprefix("/")),
+        _trust(ca) if parts.scheme == "https" else None,
+    )
+
+
+def _trust(ca: Path | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except ssl.SSLError:
+        raise BadInput(f"--ca {ca}: has no certificates as PEM") from None
+    except OSError as problem:
+        raise BadInput(f"--ca {ca}: {problem.strerror}") from None

@@ -1,0 +1,164 @@
+"""One connection to a ``qmon serve``, and what it gives: polls, timed by our clock, and changes of phase."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import http.client
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+from urllib.parse import urlencode
+
+from qmon import __version__
+from qmon.errors import BadInput, ConnectionLost, PasswordNeeded, Unreachable
+from qmon.model.text import duration
+from qmon.monitor.notify.web import why_unreachable
+from qmon.monitor.source import Event, Phase, SourceState
+from qmon.recording.format.frames import Damaged
+from qmon.recording.format.records import Changed, Line, SessionLine, read_line
+from qmon.stream.address import ServeAddress
+from qmon.stream.sending import CLOCK, PATH, SILENCE_S
+
+_CONNECT_S: Final = 5.0
+SILENT_S: Final = 3 * SILENCE_S
+"""Who says nothing for so long is lost."""
+_LONGEST: Final = 64 * 1024 * 1024
+"""Bytes of a line at most; a poll of a thousand queues has some 2 MB."""
+_WORDS: Final = 1000
+
+
+class OpenStream:
+    """Opened, with its first line read. For one thread; only ``cut`` may be called from another.
+
+    Raises ``BadInput`` where this is no ``qmon serve`` of this version with that target, or it refuses the password,
+    ``PasswordNeeded`` where none is given, and ``Unreachable``.
+
+    Attributes:
+        recorder: the id of what is sent; another one begins anew with its numbers of polls.
+        session: what it says of itself.
+    """
+
+    def __init__(self, address: ServeAddress, clock: Callable[[], float]) -> None:
+        self._place = address.place
+        self._clock = clock
+        self._connection = _connection(address)
+        self._answer: http.client.HTTPResponse | None = None
+        try:
+            self.recorder, self.session = self._open(address)
+        except BaseException as problem:
+            self.close()
+            if isinstance(problem, ssl.SSLCertVerificationError):
+                why = f"{why_unreachable(problem)}; --ca FILE has the certificate that vouches for it"
+                raise BadInput(f"{self._place}: {why}") from None
+            if isinstance(problem, OSError):
+                raise Unreachable(f"qmon serve at {self._place} {why_unreachable(problem)}") from None
+            if isinstance(problem, http.client.HTTPException | ValueError):
+                raise self._none("it does not answer as one") from None
+            raise
+
+    def _open(self, address: ServeAddress) -> tuple[str, SessionLine]:
+        self._connection.connect()
+        self._socket = self._connection.sock
+        asked_at = self._clock()
+        query = urlencode({"target": address.target}) if address.target else ""
+        self._connection.request("GET", f"{PATH}?{query}", headers=_headers(address))
+        self._answer = answer = self._connection.getresponse()
+        self._accept(answer, address)
+        # The serve's clock was read after we asked: by this no poll ever looks younger than it is.
+        self._ahead_s = asked_at - float(answer.headers[CLOCK])
+        self._socket.settimeout(SILENT_S)
+        return self._first(answer)
+
+    def _none(self, why: str) -> BadInput:
+        return BadInput(f"{self._place} is no qmon serve: {why}")
+
+    def _accept(self, answer: http.client.HTTPResponse, address: ServeAddress) -> None:
+        """Raise what an answer without a stream means."""
+        if answer.status == 401:
+            if not address.user:
+                raise BadInput(
+                    f"{self._place} wants a name and a password: write the name into the URL: https://NAME@…"
+                )
+            if address.password is None:
+                raise PasswordNeeded(f"{self._place} wants the password of {address.user}")
+            raise BadInput(f"{self._place} refuses the name or the password ({address.password.origin})")
+        if CLOCK not in answer.headers:
+            raise self._none(f"it answers {answer.status} {http.client.responses.get(answer.status, '')}".rstrip())
+        if answer.status != 200:
+            words = " ".join(answer.read(_WORDS).decode("utf-8", "replace").split())
+            problem = f"qmon serve at {self._place}: {words}"
+            raise BadInput(problem) if answer.status == 404 else Unreachable(problem)
+
+    def _first(self, answer: http.client.HTTPResponse) -> tuple[str, SessionLine]:
+        """The recorder's id, and what the first line says."""
+        try:
+            first = read_line(answer.readline(_LONGEST))
+            session = first.record() if first is not None else None
+        except Damaged:
+            raise self._none("what it sends is no recording") from None
+        if first is None:
+            raise BadInput(f"qmon serve at {self._place} is newer than this qmon ({__version__}): update this one")
+        if not isinstance(session, SessionLine):
+            raise self._none("what it sends begins as no recording does")
+        return first.recorder, session
+
+    def events(self) -> Iterator[Event]:
+        """What comes, until the connection breaks: then ``ConnectionLost`` is raised, with the reason."""
+        while True:
+            read = self._line()
+            if read is None:  # of a kind that is newer than this qmon
+                continue
+            if read.kind == "snapshot":
+                poll = read.record()
+                yield replace(poll, taken_at=min(self._clock(), poll.taken_at + self._ahead_s))
+            elif read.kind == "state":
+                changed: Changed = read.record()
+                if changed.phase in set(Phase):
+                    yield SourceState(
+                        self.session.target, Phase(changed.phase), changed.reason, None, self._clock()
+                    )  # fmt: skip
+            elif read.kind == "session":
+                self.session = read.record()
+            elif read.kind == "end":
+                raise ConnectionLost(f"qmon serve at {self._place} has ended")
+
+    def _line(self) -> Line | None:
+        try:
+            text = self._answer.readline(_LONGEST) if self._answer is not None else b""
+        except TimeoutError:
+            raise ConnectionLost(f"nothing came from {self._place} for {duration(SILENT_S)}") from None
+        except OSError as problem:
+            raise ConnectionLost(f"qmon serve at {self._place} {why_unreachable(problem)}") from None
+        except (http.client.HTTPException, ValueError):  # broken off, or closed by us
+            text = b""
+        if not text.endswith(b"\n"):
+            raise ConnectionLost(f"the connection to {self._place} has broken")
+        return read_line(text)
+
+    def cut(self) -> None:
+        """End the wait for a line; from any thread."""
+        with contextlib.suppress(OSError):
+            socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._answer is not None:  # which has the connection, as nothing else comes over it
+            self._answer.close()
+        self._connection.close()
+
+
+def _connection(address: ServeAddress) -> http.client.HTTPConnection:
+    if address.trust is None:
+        return http.client.HTTPConnection(address.host, address.port, timeout=_CONNECT_S)
+    return http.client.HTTPSConnection(address.host, address.port, timeout=_CONNECT_S, context=address.trust)
+
+
+def _headers(address: ServeAddress) -> dict[str, str]:
+    headers = {"User-Agent": f"qmon/{__version__}"}
+    if address.user and address.password is not None:
+        whose = f"{address.user}:{address.password.reveal()}"
+        headers["Authorization"] = "Basic " + base64.b64encode(whose.encode()).decode()
+    return headers

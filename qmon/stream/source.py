@@ -1,0 +1,153 @@
+"""A source of polls that somebody else makes: a ``qmon serve``, read by as many dashboards as there are."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from qmon import log
+from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.monitor.poll.poller import BACK_OFF_S
+from qmon.monitor.source import Focus, Phase, Sink, SourceState
+from qmon.stream.address import ServeAddress
+from qmon.stream.reading import OpenStream
+
+_LOG: Final = logging.getLogger(__name__)
+_RENEW_S: Final = 3600.0
+"""After so long it is connected anew, so that the two machines' clocks, which drift, are compared again."""
+_INTERVAL_S: Final = 2.0
+_GRACE_S: Final = 2.0
+
+
+class ServedSource:
+    """Reads the polls of a ``qmon serve``. Implements ``SnapshotSource``; all methods may be called from any thread.
+
+    Args:
+        address: where it is.
+        first: a connection that is open already.
+        clock: our monotonic clock, seconds.
+    """
+
+    def __init__(
+        self, address: ServeAddress, first: OpenStream | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._address = address
+        self._next = first
+        self._stream = first
+        self._clock = clock
+        self._sink: Sink = lambda event: None
+        self._said: tuple[Phase, str] | None = None
+        self._newest = ("", 0)
+        self._tries = 0
+        self._reason = ""
+        self._closing = threading.Event()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def target(self) -> str:
+        """The target's name as the serve has it, or until that is known as it was asked for."""
+        return self._stream.session.target if self._stream else self._address.target or self._address.place
+
+    @property
+    def environment(self) -> str:
+        """The target's, such as ``prod``; empty while it is not known."""
+        return self._stream.session.environment if self._stream else ""
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds between polls, as the serve was told."""
+        return self._stream.session.interval_s if self._stream else _INTERVAL_S
+
+    def start(self, sink: Sink) -> None:
+        """Begin; ``sink`` gets every snapshot and every change of phase."""
+        self._sink = sink
+        self._thread = threading.Thread(target=self._run, name="qmon-served", daemon=True)
+        self._thread.start()
+
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
+        """Connect at once where the serve is lost; it polls when it does."""
+        self._wake.set()
+
+    def set_interval(self, seconds: float) -> None:
+        """It polls as often as it was told."""
+
+    def set_focus(self, focus: Focus) -> None:
+        """It reads what it reads."""
+
+    def count_exactly(self, queue: str) -> None:
+        """Nothing can be asked of it."""
+
+    def close(self) -> None:
+        """End; waits at most two seconds."""
+        self._closing.set()
+        self._wake.set()
+        if self._stream is not None:
+            self._stream.cut()
+        if self._thread is not None:
+            self._thread.join(_GRACE_S)
+        elif self._stream is not None:
+            self._stream.close()
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            try:
+                with contextlib.closing(self._connected()) as stream:
+                    self._read(stream)
+            except QmonError as problem:
+                hopeless = isinstance(problem, BadInput) or (isinstance(problem, Unreachable) and not problem.retryable)
+                self._lost(str(problem), hopeless=hopeless)
+            except Exception as problem:  # a defect of ours must be seen on the screen, and the reading go on
+                self._lost(log.report(problem))
+        if self._next is not None:
+            self._next.close()
+
+    def _connected(self) -> OpenStream:
+        """The connection that is open already, or a new one."""
+        stream, self._next = self._next, None
+        if stream is None:
+            self._say(SourceState(self.target, Phase.CONNECTING, self._reason, None, self._clock()))
+            stream = OpenStream(self._address, self._clock)
+        self._stream = stream
+        _LOG.info("%s: read from the qmon serve at %s", self.target, self._address.place)
+        return stream
+
+    def _read(self, stream: OpenStream) -> None:
+        """Take what comes, until it is time to go on over a new connection."""
+        until = self._clock() + _RENEW_S
+        for event in stream.events():
+            if self._closing.is_set():
+                return
+            if isinstance(event, SourceState):
+                self._say(event)
+            elif stream.recorder != self._newest[0] or event.sequence > self._newest[1]:
+                self._newest, self._tries, self._reason = (stream.recorder, event.sequence), 0, ""
+                self._sink(event)
+            if self._clock() > until:
+                until += _RENEW_S
+                with contextlib.suppress(QmonError):
+                    self._next = OpenStream(self._address, self._clock)
+                    return
+
+    def _say(self, state: SourceState) -> None:
+        """Say a phase, unless it was the last that was said."""
+        if (state.phase, state.reason) != self._said:
+            self._said = state.phase, state.reason
+            self._sink(state)
+
+    def _lost(self, reason: str, *, hopeless: bool = False) -> None:
+        self._wake.clear()
+        if self._closing.is_set():
+            return
+        pause_s = BACK_OFF_S[-1] if hopeless else BACK_OFF_S[min(self._tries, len(BACK_OFF_S) - 1)]
+        self._tries += 1
+        level = logging.WARNING if reason != self._reason else logging.DEBUG
+        _LOG.log(level, "%s: lost: %s; tried again in %g s", self.target, reason, pause_s)
+        self._reason = reason
+        now = self._clock()
+        self._say(SourceState(self.target, Phase.LOST, reason, now + pause_s, now))
+        self._wake.wait(pause_s)

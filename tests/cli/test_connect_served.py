@@ -1,0 +1,244 @@
+"""``qmon connect`` to a ``qmon serve``: what is refused, and a source that is lost and comes back with true ages."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from qmon.errors import BadInput
+from qmon.metrics.access import tls_of, users_of
+from qmon.metrics.server import MetricsServer
+from qmon.model.snapshot import Snapshot
+from qmon.monitor.source import Event, Phase, SourceState
+from qmon.stream import reading, source
+from qmon.stream.address import read_address
+from qmon.stream.sending import Stream
+from qmon.stream.source import ServedSource
+from tests.cli.calling import call
+from tests.cli.conftest import PASSWORD
+from tests.cli.pseudo_terminal import Terminal
+from tests.facts import wait_until
+from tests.listener import listening
+from tests.needs import posix
+from tests.tui.scripted import snapshot
+
+LIVE = SourceState("shop", Phase.LIVE)
+
+
+@contextmanager
+def served(*streams: Stream, listen: str = "127.0.0.1:0", **guard: object) -> Iterator[str]:
+    """A serve of these streams; its URL without a target."""
+    server = MetricsServer(listen, [], streams=streams, **guard)  # type: ignore[arg-type]
+    try:
+        yield server.url.removesuffix("metrics")
+    finally:
+        server.close()
+
+
+def refusal(*arguments: str, **environment: str) -> str:
+    """The one line of a refusal."""
+    done = call("connect", *arguments, environment=environment)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.stderr
+    return done.stderr
+
+
+def test_who_cannot_be_read_is_told_why_in_one_line() -> None:
+    with served(Stream("shop", 2.0), Stream("db1/mails", 2.0)) as url:
+        assert "say which target: shop, db1/mails" in refusal(url)
+        assert "target 'none' is not served; there is: shop, db1/mails" in refusal(url + "none")
+        for target in ("shop", "db1/mails", "db1%2Fmails"):
+            assert "is not a terminal" in refusal(url + target), "it is there"
+        assert "give qmon serve --every" in refusal(url, "--interval", "1s")
+    with listening() as other:
+        assert f"127.0.0.1:{other.port} is no qmon serve: it answers 501" in refusal(other.url("/shop"))
+    for wrong in ("http://", "https://host:x/shop", "http://127.0.0.1/shop?x=1", "http://127.0.0.1/a b"):
+        assert "has a URL like https://" in refusal(wrong)
+    assert "http:// is for this machine only" in refusal("http://192.0.2.1:9777/shop")
+    assert "--ca is about https://" in refusal("http://127.0.0.1:1/shop", "--ca", __file__)
+    assert "--ca is for the https:// URL" in refusal("orders-prod", "--ca", __file__)
+    done = call("status", "http://127.0.0.1:1/shop")
+    assert (done.exit_code, "only qmon connect reads from a qmon serve" in done.stderr) == (2, True)
+    assert "has no certificates as PEM" in refusal("https://127.0.0.1:1/shop", "--ca", __file__)
+
+
+def test_what_answers_otherwise_is_no_serve_or_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {
+        b'{"v":2,"r":"0","n":1,"at":1.0,"k":"session","session":{}}\n': "is newer than this qmon",
+        b'{"v":1,"r":"0","n":1,"at":1.0,"k":"end","end":{"reason":""}}\n': "is no qmon serve",
+        b'{"v":1,"r":"0","n":1,"at":1.0,"k":"session","session":{}}\n': "is no qmon serve",
+        b"<html>\n": "is no qmon serve",
+        b"": "is no qmon serve",
+    }
+    for text, why in said.items():
+        monkeypatch.setattr(Stream, "lines", lambda self, text=text: (each for each in [text]))
+        with served(Stream("shop", 2.0)) as url:
+            assert why in refusal(url)
+
+
+def test_a_password_is_needed_where_one_is_and_is_shown_nowhere(users: Path, certificate: tuple[Path, Path]) -> None:
+    trusted = ("--ca", str(certificate[0]))
+    with served(Stream("shop", 2.0), users=users_of(users), tls=tls_of(*certificate)) as url:
+        named = url.replace("https://", "https://prometheus@") + "shop"
+        place = url.removeprefix("https://").rstrip("/")
+        assert "its certificate is not trusted" in refusal(url)
+        assert "write the name into the URL" in refusal(url, *trusted)
+        assert "write the name into the URL" in refusal(url, *trusted, QMON_PASSWORD="hunter22")
+        done = call("connect", named, *trusted)
+        assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+        assert f"{place} wants the password of prometheus; set QMON_PASSWORD_127_0_0_1_" in done.stderr
+        said = refusal(named, *trusted, QMON_PASSWORD="hunter22")
+        assert f"{place} refuses the name or the password (the environment variable QMON_PASSWORD)" in said
+        assert "hunter22" not in said
+        assert "is not a terminal" in refusal(named, *trusted, QMON_PASSWORD=PASSWORD)
+        done = call("connect", named.replace("prometheus@", "prometheus:hunter22@"), *trusted)
+        assert "stays in the shell's history" in done.stderr
+        assert "refuses the name or the password (the command line)" in done.stderr
+        assert "hunter22" not in done.stderr
+
+
+@posix
+def test_the_dashboard_asks_for_the_password_and_shows_what_is_served(
+    users: Path, certificate: tuple[Path, Path], tmp_path: Path
+) -> None:
+    import termios
+
+    stream = Stream("shop", 60.0, environment="staging")
+    stream.take(LIVE)
+    stream.take(poll(1))
+    with served(stream, users=users_of(users), tls=tls_of(*certificate)) as url:
+        named = url.replace("https://", "https://prometheus@") + "shop"
+        terminal = Terminal("connect", named, "--ca", str(certificate[0]), home=tmp_path)
+        termios.tcsetwinsize(terminal.leader, (40, 120))
+        terminal.expect("Password for 127.0.0.1:")
+        terminal.type(PASSWORD)
+        terminal.expect("from serve at 127.0.0.1:")
+        terminal.expect("live")
+        terminal.expect("staging")
+        terminal.type("q")
+        assert terminal.end() == 0
+    assert PASSWORD not in terminal.seen
+    written = "".join(path.read_text() for path in tmp_path.rglob("*.log"))
+    assert "begins: connect" in written
+    assert PASSWORD not in written
+
+
+class Watching:
+    """What a source gives. ``at``: on our clock, when each snapshot came."""
+
+    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self.source = ServedSource(read_address(url, None, "a test"), clock=clock)
+        self.states: list[SourceState] = []
+        self.polls: list[Snapshot] = []
+        self.source.start(self.take)
+
+    def take(self, event: Event) -> None:
+        """The sink."""
+        if isinstance(event, SourceState):
+            self.states.append(event)
+        else:
+            self.polls.append(event)
+
+    def phase(self, phase: Phase) -> SourceState:
+        """Wait until it is in a phase."""
+        wait_until(lambda: self.states and self.states[-1].phase is phase, what=f"{phase} in {self.states}")
+        return self.states[-1]
+
+    def sequences(self, *wanted: int) -> None:
+        """Wait until exactly these polls have come."""
+        wait_until(lambda: len(self.polls) >= len(wanted), what=f"the polls {wanted}")
+        assert [poll.sequence for poll in self.polls] == [*wanted]
+
+
+@contextmanager
+def watching(url: str, clock: Callable[[], float] = time.monotonic) -> Iterator[Watching]:
+    """A source until the end of the block; then no thread of it is left."""
+    found = Watching(url, clock)
+    try:
+        yield found
+    finally:
+        found.source.close()
+        assert "qmon-served" not in {thread.name for thread in threading.enumerate()}
+
+
+def poll(sequence: int, age_s: float = 0.0) -> Snapshot:
+    """A poll as the serve has it, so old by its clock."""
+    return replace(snapshot(sequence), taken_at=time.monotonic() - age_s)
+
+
+def test_polls_are_as_old_as_they_are_by_whatever_clocks() -> None:
+    def ahead() -> float:
+        return time.monotonic() + 5000.0
+
+    stream = Stream("shop", 60.0)
+    stream.take(LIVE)
+    stream.take(poll(1, age_s=50.0))
+    with served(stream) as url, watching(url, ahead) as found:
+        found.sequences(1)
+        age_s = ahead() - found.polls[0].taken_at
+        assert 50.0 <= age_s < 60.0
+        stream.take(poll(2, age_s=-30.0))  # its clock has gone wrong: a poll is never of the future
+        found.sequences(1, 2)
+        assert found.polls[1].taken_at <= ahead()
+        assert (found.source.target, found.source.interval_s) == ("shop", 60.0)
+
+
+def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "BACK_OFF_S", (0.01,))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        listen = f"127.0.0.1:{free.getsockname()[1]}"
+    with watching(f"http://{listen}/shop") as found:
+        assert f"qmon serve at {listen} cannot be reached" in found.phase(Phase.LOST).reason
+        stream = Stream("shop", 2.0)
+        stream.take(LIVE)
+        stream.take(poll(1))
+        server = MetricsServer(listen, [], streams=[stream])
+        found.sequences(1)
+        found.phase(Phase.LIVE)
+        stream.take(SourceState("shop", Phase.LOST, "no route to the database"))
+        assert found.phase(Phase.LOST).reason == "no route to the database", "the serve's own trouble, in its words"
+        server.close()
+        wait_until(lambda: "has ended" in "".join(each.reason for each in found.states), what="the end is said")
+        again = Stream("shop", 2.0)
+        again.take(LIVE)
+        again.take(poll(1))
+        with served(again, listen=listen):
+            found.sequences(1, 1)
+            found.phase(Phase.LIVE)
+
+
+def test_a_new_connection_repeats_no_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "_RENEW_S", -1e9)  # a new one after each poll, and nobody notices
+    stream = Stream("shop", 2.0)
+    stream.take(LIVE)
+    stream.take(poll(1))
+    with served(stream) as url, watching(url) as found:
+        for number in range(2, 6):
+            found.sequences(*range(1, number))
+            stream.take(poll(number))
+        found.sequences(1, 2, 3, 4, 5)
+        assert [state.phase for state in found.states] == [Phase.CONNECTING, Phase.LIVE]
+
+
+def test_a_serve_that_says_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "SILENT_S", 0.05)
+    stream = Stream("shop", 2.0, silence_s=60.0)
+    stream.take(LIVE)
+    with served(stream) as url, watching(url) as found:
+        wait_until(lambda: any("nothing came from" in each.reason for each in found.states), what="it is lost")
+
+
+def test_what_is_no_address_is_refused_without_repeating_it() -> None:
+    with pytest.raises(BadInput) as refused:
+        read_address("https://anna:hunter22@host:x/shop", None, "a test")
+    assert "hunter22" not in str(refused.value)
+    made = partial(read_address, ca=None, origin="a test")
+    assert made("https://ops-1/a%20b").place == "ops-1:443"
+    assert (made("http://[::1]:9777/x/y").place, made("http://[::1]:9777/x/y").target) == ("[::1]:9777", "x/y")

@@ -1,0 +1,47 @@
+"""The dashboard that reads from a ``qmon serve``: it says so, and what would ask for more says why not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.text import duration
+from qmon.monitor.source import Phase
+from tests.tui.driving import dashboard
+from tests.tui.scripted import queue, view
+
+pytestmark = pytest.mark.unit
+PLACE = "ops-1:9777"
+WHY = f"read from the qmon serve at {PLACE}, which reads what it was told to"
+
+
+@pytest.mark.parametrize("cells", [80, 120, 200])
+async def test_the_title_says_where_it_is_read_from_and_by_whom_it_is_polled(cells: int) -> None:
+    async with dashboard((cells, 40), prod=False, read_only=False, served=PLACE) as d:
+        await d.give()
+        assert f"orders-prod from serve at {PLACE}   " in d.lines("header")
+        assert "● live 0.4 s ago" in d.lines("header")
+        assert duration(d.source.interval_s) in d.lines("header") or cells < 120
+        await d.say(Phase.LOST, f"nothing came from {PLACE} for 15 s", retry_at=1e9)
+        assert f"from serve at {PLACE}   " in d.lines("header")
+        assert "✕ lost" in d.lines("header")
+
+
+async def test_what_the_serve_does_not_do_for_us_has_its_reason() -> None:
+    async with dashboard((120, 40), read_only=False, served=PLACE) as d:
+        await d.give(view([replace(queue("mails"), messages=None)]))
+        for key in ("e", "n", "plus", "minus"):
+            d.app.clear_notifications()
+            await d.press(key)
+            assert d.said() == WHY
+        assert d.app.shown.interval_s == d.source.interval_s
+        d.app.clear_notifications()
+        await d.press("r")
+        assert d.said() == "view only: nothing can be changed here"
+        await d.press("enter")
+        assert WHY in d.text(), "the messages"
+        await d.press("question_mark", *"exact")
+        assert f"not now: {WHY[:20]}" in d.text()
+        await d.press("escape", "5")
+        assert f"the qmon serve at {PLACE} records with --record DIR" in d.text()
