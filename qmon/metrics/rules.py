@@ -18,33 +18,47 @@ groups:
 
 @dataclass(frozen=True, slots=True)
 class AlertingRule:
-    """One alerting rule. ``expression``: in PromQL; ``hold``: for how long it must be true, such as ``5m``."""
+    """One alerting rule. ``expression``: in PromQL; ``hold``: for how long it must be true, such as ``5m``; ``keep``:
+    how long it still fires then: what is not known has no series, and is not over.
+    """
 
     name: str
     expression: str
     hold: str
     severity: str
     summary: str
+    keep: str = ""
 
     def lines(self) -> Iterator[str]:
         """The rule in YAML; texts are in single quotes, and have none themselves."""
         yield f"- alert: {self.name}"
         yield f"  expr: '{self.expression}'"
         yield f"  for: {self.hold}"
+        if self.keep:
+            yield f"  keep_firing_for: {self.keep}"
         yield f"  labels: {{ severity: {self.severity} }}"
         yield f"  annotations: {{ summary: '{self.summary}' }}"
 
 
 _QUEUE: Final = "{{ $labels.queue }} of {{ $labels.target }}"
 _VERDICT: Final = f"{_QUEUE}: {{{{ $labels.code }}}}"
+_WRITTEN: Final = 'node_textfile_mtime_seconds{file=~".*qmon[^/]*[.]prom"}'
+"""By node_exporter, of a file whose name has qmon in it."""
+_KEEP: Final = "5m"
 RULES: Final = (
     AlertingRule("QmonAbsent", f"absent({UP.name})", "5m", "critical", "qmon serve is not scraped"),
     AlertingRule("QmonTargetLost", f"{UP.name} == 0", "2m", "critical", "{{ $labels.target }} is not polled"),
-    AlertingRule("QmonVerdictCritical", f'{VERDICT.name}{{severity="critical"}} == 1', "1m", "critical", _VERDICT),
-    AlertingRule("QmonVerdictWarning", f'{VERDICT.name}{{severity="warning"}} == 1', "5m", "warning", _VERDICT),
+    AlertingRule(
+        "QmonTextfileOld", f"time() - {_WRITTEN} > 180", "1m", "critical",
+        "{{ $labels.file }} was last written {{ $value | humanizeDuration }} ago",
+    ),
+    AlertingRule(
+        "QmonVerdictCritical", f'{VERDICT.name}{{severity="critical"}} == 1', "1m", "critical", _VERDICT, _KEEP
+    ),
+    AlertingRule("QmonVerdictWarning", f'{VERDICT.name}{{severity="warning"}} == 1', "5m", "warning", _VERDICT, _KEEP),
     AlertingRule(
         "QmonOldMessages", f"{OLDEST.name} > 900", "5m", "warning",
-        f"{_QUEUE}: the oldest message has waited for {{{{ $value | humanizeDuration }}}}",
+        f"{_QUEUE}: the oldest message has waited for {{{{ $value | humanizeDuration }}}}", _KEEP,
     ),
     AlertingRule(
         "QmonDeadMessages", f"delta({DEAD.name}[15m]) > 0", "0m", "warning",
@@ -52,7 +66,7 @@ RULES: Final = (
     ),
     AlertingRule(
         "QmonRingFull", f"{FILL.name} > 0.9", "2m", "critical",
-        f"{_QUEUE}: {{{{ $value | humanizePercentage }}}} of its slots are in use",
+        f"{_QUEUE}: {{{{ $value | humanizePercentage }}}} of its slots are in use", _KEEP,
     ),
 )  # fmt: skip
 """All rules. Those of verdicts have what qmon finds wrong with a queue; the others have limits."""

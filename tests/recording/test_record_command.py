@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from qmon.recording.read.paths import segments, targets
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write.retention import MARK, parse_size, retain
@@ -114,6 +116,24 @@ def test_bad_input_is_said_before_anything_begins(tmp_path: Path) -> None:
         assert why in done.output + done.stderr
     (tmp_path / "file").write_text("")
     assert call("record", url, "--to", str(tmp_path / "file")).exit_code == 2
+
+
+@pytest.mark.server
+def test_where_one_target_cannot_be_recorded_what_has_begun_is_sealed(tmp_path: Path) -> None:
+    config, folder = configured(tmp_path, "postgresql://nobody@127.0.0.1:1/x"), tmp_path / "kept"
+    folder.mkdir()
+    (folder / "target=gone").write_text("in the way")
+    for command in (
+        ("record", "shop", "gone", "--to"),
+        ("serve", "shop", "gone", "--listen", "127.0.0.1:0", "--record"),
+    ):
+        done = call(*command, str(folder), "--config", config)
+        assert (done.exit_code, "choose another folder" in done.stderr) == (2, True), done.output
+    sealed = segments(folder)
+    assert len(sealed) == 2 and not any(path.name.startswith("_") for path in sealed)
+    assert [value(line) for line in lines_of(folder / "target=shop") if line.kind == "end"] == [
+        {"reason": "another target cannot be recorded"}
+    ] * 2
 
 
 def test_the_oldest_goes_first_and_waits_for_the_pipeline(tmp_path: Path) -> None:

@@ -21,6 +21,10 @@ Q = {"target": "shop", "queue": "q"}
 FIRING = {
     "QmonAbsent": ("other", "1x10", {}, "qmon serve is not scraped"),
     "QmonTargetLost": ("qmon_target_up", "0x10", {"target": "shop"}, "shop is not polled"),
+    "QmonTextfileOld": (
+        "node_textfile_mtime_seconds", "0x10", {"file": "/srv/metrics/qmon-shop.prom"},
+        "/srv/metrics/qmon-shop.prom was last written 10m 0s ago",
+    ),
     "QmonVerdictCritical": ("qmon_verdict", "1x10", Q | {"severity": "critical", "code": "full"}, "q of shop: full"),
     "QmonVerdictWarning": ("qmon_verdict", "1x10", Q | {"severity": "warning", "code": "slow"}, "q of shop: slow"),
     "QmonOldMessages": (
@@ -35,6 +39,8 @@ FIRING = {
 QUIET = {
     "qmon_target_up": "1x10", 'qmon_verdict{severity="notice", code="idle"}': "1x10",
     "qmon_queue_oldest_age_seconds": "900x10", "qmon_queue_dead_messages": "3x10", "qmon_queue_fill_ratio": "0.9x10",
+    'node_textfile_mtime_seconds{file="/srv/qmon/mine.prom"}': "0x10",
+    'node_textfile_mtime_seconds{file="/srv/qmon/qmon.prom"}': "0+60x10",
 }  # fmt: skip
 """A day like any other."""
 
@@ -95,13 +101,24 @@ def test_each_rule_fires_when_it_should_and_none_on_a_day_like_any_other(tmp_pat
     tool(tmp_path, json.dumps({"rule_files": ["rules.yml"], "tests": cases}), "test", "rules")
 
 
+@promtool
+def test_what_is_unknown_for_five_minutes_is_not_over_and_what_has_gone_for_longer_is(tmp_path: Path) -> None:
+    (tmp_path / "rules.yml").write_text(rules_file())
+    up, tests = {"qmon_target_up": "1x30"}, []
+    for name in ("QmonVerdictCritical", "QmonVerdictWarning", "QmonOldMessages", "QmonRingFull"):
+        metric, values, labels, _ = FIRING[name]
+        given = {written(metric, labels): f"{values} stale"}
+        tests += [case(up | given, name, "14m"), case(up | given, at="18m")]
+    tool(tmp_path, json.dumps({"rule_files": ["rules.yml"], "tests": tests}), "test", "rules")
+
+
 def written(name: str, labels: dict[str, str]) -> str:
     """A series as Prometheus writes it."""
     return name + "{" + ", ".join(f'{label}="{value}"' for label, value in labels.items()) + "}"
 
 
-def case(given: dict[str, str], firing: str = "") -> dict[str, object]:
-    """A test of Prometheus' tool: of the rules one fires after ten minutes, or none."""
+def case(given: dict[str, str], firing: str = "", at: str = "10m") -> dict[str, object]:
+    """A test of Prometheus' tool: of the rules one fires at that time, or none."""
     checked: list[dict[str, object]] = []
     for rule in RULES:
         alerts: list[dict[str, object]] = []
@@ -111,6 +128,6 @@ def case(given: dict[str, str], firing: str = "") -> dict[str, object]:
             alerts.append({"exp_labels": labels, "exp_annotations": {"summary": summary}})
         elif rule.name == "QmonAbsent" and "qmon_target_up" not in " ".join(given):
             continue
-        checked.append({"eval_time": "10m", "alertname": rule.name, "exp_alerts": alerts})
+        checked.append({"eval_time": at, "alertname": rule.name, "exp_alerts": alerts})
     inputs = [{"series": name, "values": values} for name, values in given.items()]
     return {"interval": "1m", "input_series": inputs, "alert_rule_test": checked}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
 import time
@@ -81,24 +82,28 @@ def recorders(
 ) -> list[HeadlessRecorder]:  # fmt: skip
     """A recorder for each target. ``take``, ``read``: with the target's name first, ``told`` and ``read`` of each.
 
-    Raises ``BadInput`` where nothing can be written.
+    Raises ``BadInput`` where nothing can be written; what has begun is closed then.
     """
     from qmon.recording.write.headless import HeadlessRecorder
     from qmon.redact import redactor
 
-    return [
-        HeadlessRecorder(
-            each.target,
-            each.configured,
-            to,
-            interval_s=every,
-            redact=redactor(each.config.settings.redact),
-            payloads=payloads,
-            told=partial(take, each.target.name),
-            read=partial(read, each.target.name),
-        )
-        for each in known
-    ]
+    running = []
+    with contextlib.ExitStack() as unless_all:
+        for each in known:
+            recorder = HeadlessRecorder(
+                each.target,
+                each.configured,
+                to,
+                interval_s=every,
+                redact=redactor(each.config.settings.redact),
+                payloads=payloads,
+                told=partial(take, each.target.name),
+                read=partial(read, each.target.name),
+            )
+            unless_all.callback(recorder.close, "another target cannot be recorded")
+            running.append(recorder)
+        unless_all.pop_all()
+    return running
 
 
 def watch(
