@@ -35,6 +35,11 @@ def clean(text: str) -> str:
     Escape sequences, changes of writing direction, invisible and unassigned characters, and lone surrogates (which
     could not even be encoded) are replaced; letters of any script stay.
     """
+    return cleaned(text)
+
+
+def cleaned(text: str) -> str:
+    """The same of a text that may be very long: nothing of it is remembered."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(map(_symbol, text))

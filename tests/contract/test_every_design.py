@@ -9,6 +9,8 @@ import pytest
 from qmon.model.figure import Severity
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus
+from qmon.operate.open import open_context
+from qmon.operate.operator import Operator
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 from tests.contract.watching import installed, target_of, watching
@@ -183,4 +185,10 @@ def test_the_rows_of_every_design_can_be_listed(database: str, design: str) -> N
         if design not in COMPLETING:
             ids = [int(message.id) for message in queue.messages]
             assert ids == sorted(range(1, 13), reverse=design == "lifo")
+        opened = Operator(open_context(target_of(database))).message(queue.layout, first.id, first.owner)
+        assert opened is not None
+        assert opened.payload is not None
+        assert opened.payload.value == first.payload
+        assert opened.owner == first.owner
+        assert (f"session {first.owner} (" in opened.doing) == (first.owner is not None and design not in COMPLETING)
         popper.rollback()

@@ -194,3 +194,18 @@ async def test_nothing_to_do_is_said(jobs: str, tmp_path: Path) -> None:
         await d.step(DialogStep.REFUSED)
         assert "nothing to do" in d.text()
         assert "5 owner alive" in d.text()
+
+
+async def test_enter_opens_a_real_message_and_one_that_is_gone_leaves_what_was_listed(
+    jobs: str, tmp_path: Path
+) -> None:
+    async with looking(jobs, tmp_path, read_only="not today") as d:
+        await d.pilot.press("2")
+        await d.until(lambda: "card 4111-1111 of 1" in d.text(), "the rows")
+        await d.pilot.press("enter")
+        await d.until(lambda: "text, 19 B" in d.text(), "the message")
+        assert "started_at  timestamp with time zone" in d.text()
+        query(jobs, "DELETE FROM public.jobs")
+        await d.pilot.press("n")
+        await d.until(lambda: "it is gone: popped, moved or deleted meanwhile" in d.text(), "that it is gone")
+        assert "card 4111-1111 of 3" in d.text(), "what the list knew"

@@ -161,6 +161,8 @@ async def test_one_that_is_gone_or_locked_says_so_with_what_the_list_knew() -> N
     async with dashboard(runner=ScriptedOffice(script)) as d:
         await shown(d)
         assert "it is gone: popped, moved or deleted meanwhile" in " ".join(pager(d))
+        assert "gone" in d.lines("title")
+        assert "read 0 s ago" in d.lines("payload-heading")
         assert '  {"to": "ada@example.org", "template": "welcome"}'[:40] in "".join(pager(d, "columns"))
         script.fault = LockTimeout("locked by session 61 (mailer)")
         await d.press("n")

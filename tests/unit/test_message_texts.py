@@ -99,6 +99,8 @@ def test_no_nesting_makes_it_larger_than_it_may_get() -> None:
     assert max(map(len, deep.lines)) <= 100
     many = payload_text("[" + "0," * 400_000, cut=True)
     assert (many.kind, len(many.lines)) == ("text", 1)
+    for unclosed in ("<a>" + "<!--" * 250_000, "<![CDATA[" * 100_000, "<?" * 500_000, "<a '\"" * 200_000):
+        assert "".join(payload_text(unclosed, cut=True).lines).replace(" ", "") == unclosed.replace(" ", "")
 
 
 def test_controls_of_a_terminal_are_symbols_in_every_kind() -> None:

@@ -10,20 +10,21 @@ from qmon.model.samples.polled import MessageSample
 from qmon.model.view import QueueView
 from qmon.operate.message import Message, MessageColumn
 from qmon.tui.message.payload import PayloadText
-from qmon.tui.sanitize import clean, shorten
+from qmon.tui.sanitize import clean, cleaned, shorten
 from qmon.tui.spans import Line, LinePart, entry, fit, spread
 from qmon.tui.widgets.pager import PagerLine
 
 NO_PAYLOAD: Final = "the layout names no column with the payload; the columns are all there is"
 
 
-def title(queue: QueueView, sample: MessageSample, place: str, cells: int) -> list[Line]:
+def title(queue: QueueView, sample: MessageSample, place: str, cells: int, *, gone: bool) -> list[Line]:
     """Which message it is, its state, and which of how many."""
-    stuck = queue.is_stuck(sample)
+    stuck = not gone and queue.is_stuck(sample)
+    state = "gone" if gone else clean(sample.state.replace("_", " "))
     left = [
         LinePart(((" message ", "muted"), (shorten(clean(sample.id), 48), "strong"))),
         LinePart.of(f"of {shorten(clean(queue.name), 40)}", "text", 1),
-        LinePart.of("▲ stuck" if stuck else clean(sample.state.replace("_", " ")), "alarm" if stuck else "muted", 1),
+        LinePart.of("▲ stuck" if stuck else state, "alarm" if stuck else "muted", 1),
     ]
     return [spread(left, [LinePart.of(f"{place} ", "muted")], cells)]
 
@@ -90,7 +91,7 @@ def column_lines(message: Message) -> list[PagerLine]:
         elif value is None:
             lines.append(PagerLine(f"  {_missing(each)}", muted=True))
         else:
-            lines.append(PagerLine(f"  {clean(value)}{'…' if each.cut else ''}"))
+            lines.append(PagerLine(f"  {cleaned(value)}{'…' if each.cut else ''}"))
     return lines
 
 

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 from xml.parsers import expat
 
-from qmon.tui.sanitize import clean
+from qmon.tui.sanitize import cleaned
 
 _INDENT: Final = "  "
 _DEEPEST: Final = 40
@@ -21,8 +21,10 @@ _MOST_LINES: Final = 100_000
 _ROW: Final = 16
 _JSON: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
 _XML: Final = re.compile(
-    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<(?:[^\"'<>]|\"[^\"]*\"|'[^']*')*>|[^<]+|<", re.DOTALL
+    r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<(?:[^\"'<>]|\"[^\"]*\"|'[^']*')*>|[^<]+|<",
+    re.DOTALL,
 )
+"""What is opened and not closed goes on to the end, so that the time does not grow with the square of the length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,8 @@ def payload_text(value: str | bytes, *, cut: bool = False) -> PayloadText:
         if value.lstrip()[:1] in tuple(begins) and (cut or whole(value)):
             lines = tuple(islice(indented(value), _MOST_LINES + 1))
             if len(lines) <= _MOST_LINES:
-                return PayloadText(kind, tuple(map(clean, lines)))
-    return PayloadText("text", tuple(clean(line.expandtabs(4)) for line in re.split(r"\r\n|\n|\r", value)))
+                return PayloadText(kind, tuple(map(cleaned, lines)))
+    return PayloadText("text", tuple(cleaned(line.expandtabs(4)) for line in re.split(r"\r\n|\n|\r", value)))
 
 
 def _dump(raw: bytes) -> Iterator[str]:

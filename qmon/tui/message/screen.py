@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -20,11 +21,13 @@ from qmon.operate.plan.selection import STATES
 from qmon.tui import keys
 from qmon.tui.message import panel
 from qmon.tui.message.payload import PayloadText, payload_text
-from qmon.tui.sanitize import clean
+from qmon.tui.sanitize import clean, cleaned
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.pager import Pager, PagerLine
+
+_GONE: Final = "it is gone: popped, moved or deleted meanwhile; this is what the last list knew of it"
 
 
 class MessageRead(Posted):
@@ -113,8 +116,7 @@ class MessageScreen(DashboardScreen):
         if message.number != self._number:
             return
         self._found, self._payload, self._read_at = message.found, message.payload, self.app.clock()
-        gone = "it is gone: popped, moved or deleted meanwhile; this is what the last list knew of it"
-        self._said = clean(message.problem) or ("" if message.found is not None else gone)
+        self._said = clean(message.problem) or ("" if message.found is not None else _GONE)
         self.redraw()
 
     # ------------------------------------------------------------------------------------------------------- drawing
@@ -122,13 +124,18 @@ class MessageScreen(DashboardScreen):
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw what was read, and search it."""
         queue, sample, found = self.acting_on(), self.sample, self._found
+        gone = self._said == _GONE
         if queue is not None:
             place = f"{self._at + 1} of {len(self._listed)} listed"
-            self.query_one("#title", Lines).show(lambda cells, _: panel.title(queue, sample, place, cells))
+            self.query_one("#title", Lines).show(lambda cells, _: panel.title(queue, sample, place, cells, gone=gone))
             self.query_one("#facts", Lines).show(
                 lambda cells, rows: panel.facts(queue, sample, found, cells, 2 if self.size.height < 32 else rows)
             )
-        payload = panel.payload_lines(found.payload, self._payload) if found is not None else [PagerLine(self._said)]
+        payload = (
+            panel.payload_lines(found.payload, self._payload)
+            if found is not None
+            else [PagerLine(self._said, muted=True)]
+        )
         self.query_one("#payload", Pager).show(payload)
         self.query_one("#columns", Pager).show(
             panel.column_lines(found) if found is not None else panel.known_lines(sample)
@@ -142,7 +149,7 @@ class MessageScreen(DashboardScreen):
         """The titles: kind and size, where one is, and how old it is."""
         payload, columns = self.query_one("#payload", Pager), self.query_one("#columns", Pager)
         found = self._found
-        read = "" if found is None or self._read_at is None else f"read {text.whole_seconds(now - self._read_at)} ago"
+        read = "" if self._read_at is None else f"read {text.whole_seconds(now - self._read_at)} ago"
         about = panel.payload_extra(found.payload, self._payload) if found is not None else ""
         self._title("payload", payload, about, read)
         count = f"{len(found.columns)}" if found is not None else "as listed"
@@ -220,7 +227,7 @@ class MessageScreen(DashboardScreen):
         if isinstance(value, bytes):
             copied = value.hex()
         else:
-            copied = "\n".join("\t".join(map(clean, line.split("\t"))) for line in value.split("\n"))
+            copied = "\n".join("\t".join(map(cleaned, line.split("\t"))) for line in value.split("\n"))
         self._copy(copied, f"the payload{', as far as it was read' if column.cut else ''}")
 
     def _copy(self, copied: str, words: str) -> None:

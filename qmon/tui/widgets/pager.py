@@ -21,7 +21,7 @@ from qmon.tui.widgets.toned import TonedWidget
 
 @dataclass(frozen=True, slots=True)
 class PagerLine:
-    """One line, fit for a terminal; ``muted``: a name, not a value."""
+    """One line, fit for a terminal; ``muted``: words of qmon's own, not a value."""
 
     text: str
     muted: bool = False
@@ -155,7 +155,7 @@ class Pager(TonedWidget, can_focus=True):
 
     def _break(self) -> None:
         cells = max(1, self.size.width - 1)
-        self._rows = [row for number, line in enumerate(self._lines) for row in _broken(number, line.text, cells)]
+        self._rows = [row for number, line in enumerate(self._lines) for row in _broken(number, line, cells)]
 
     @property
     def written(self) -> list[str]:
@@ -218,15 +218,19 @@ class Pager(TonedWidget, can_focus=True):
         self.refresh()
 
 
-def _broken(number: int, text: str, cells: int) -> list[_Row]:
-    """A line as rows of so many cells."""
-    if text.isascii():
+def _broken(number: int, line: PagerLine, cells: int) -> list[_Row]:
+    """A line as rows of so many cells; qmon's own words are broken at blanks."""
+    text = line.text
+    if text.isascii() and not line.muted:
         return [_Row(number, at, min(len(text), at + cells)) for at in range(0, max(1, len(text)), cells)]
-    rows, start, used = [], 0, 0
+    rows, start, used, blank = [], 0, 0, 0
     for at, character in enumerate(text):
         taken = width(character)
         if used + taken > cells and at > start:
-            rows.append(_Row(number, start, at))
-            start, used = at, 0
+            end = blank if line.muted and blank > start else at
+            rows.append(_Row(number, start, end))
+            start, used = end, width(text[end:at])
         used += taken
+        if character == " ":
+            blank = at + 1
     return [*rows, _Row(number, start, len(text))]
