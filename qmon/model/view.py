@@ -39,7 +39,8 @@ class QueueView:
     ``gap``: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` ``id span``).
     ``fill``: share of a ring's slots in use, 0 to 1. ``window_s``: seconds that the rates were measured over.
     ``pauses``: those in force. ``verdict`` is the worst of ``verdicts``, all that hold and do not merely follow from
-    another; ``past``: those raised before, the newest first, a bounded number. ``pushers`` and ``poppers`` are sessions
+    another; ``undecided``: codes of others that are not known to be over; ``past``: those raised before, the newest
+    first, a bounded number. ``pushers`` and ``poppers`` are sessions
     that are connected; ``poppers_waiting`` run nothing, or wait for a lock or for time to pass.
     ``done``: messages done and not archived; ``bytes`` of tables and indexes, ``growth`` in bytes per second.
     ``counting``: how much of the table the first scan has seen, 0 to 1, where figures are still to come from it.
@@ -72,6 +73,7 @@ class QueueView:
     throttled: tuple[Throttled, ...] = ()
     ledger: Ledger | None = None
     verdicts: tuple[Verdict, ...] = ()
+    undecided: frozenset[str] = frozenset()
     past: tuple[PastVerdict, ...] = ()
     pushers: Figure = _UNKNOWN
     poppers: Figure = _UNKNOWN

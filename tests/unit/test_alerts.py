@@ -15,7 +15,9 @@ from qmon.model.alerts.rules import FIGURES, AlertRule, RuleResult, find, matche
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.report import queue_object
 from qmon.model.view import QueueView, View
+from qmon.monitor.state.target import TargetHistory
 from tests.tui.scripted import TAKEN_AT, figure, queue, view
+from tests.unit.test_history import COUNTERS, fifo, moved, poll
 
 WARNING, CRITICAL = Severity.WARNING, Severity.CRITICAL
 DEEP = AlertRule("deep", "ready", warn=100.0, crit=1000.0, margin=0.1)
@@ -142,6 +144,21 @@ def test_what_cannot_be_told_leaves_an_alert_as_it_is() -> None:
     held = replace(DEEP, hold_s=5.0)
     assert len(follow((held,), at(0, deep), at(2, unknown), at(5, deep))) == 1
     assert follow((held,), at(0, deep), at(2, unknown), at(60, deep)) == ()
+
+
+def test_a_verdict_is_not_over_while_its_evidence_is_read_anew_after_a_break() -> None:
+    rule, history, memory = AlertRule("any", verdicts=("*",)), TargetHistory(), dict[Key, Latch]()
+    counters, found = COUNTERS, list[list[str]]()
+    still = [*range(0, 31, 2), *range(100, 131, 2)]
+    for number, second in enumerate([*still, 132, 134, 136], 1):
+        counters = moved(counters, 3, 3) if second > 130 else counters
+        polled = replace(poll(number, 1000.0 + second, fifo(counters, held=())), writers=())
+        memory = observe((rule,), history.add(polled), memory)
+        found.append([alert.code for alert in alerts(memory)])
+    since = found.index(["no pops"])
+    assert still[since] < 30
+    assert all(codes == ["no pops"] for codes in found[since : len(still)])
+    assert found[-1] == []
 
 
 def test_slow_polls_still_add_up() -> None:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
-from qmon.model.verdicts import RULES, judge
+from qmon.model.rates.usage import QueueUse
+from qmon.model.sessions.clients import ClientsSeen
+from qmon.model.verdicts import RULES, RuleInput, judge
+from qmon.model.verdicts.judge import undecided
 from qmon.model.waits.locked import Locked
 from qmon.monitor.state.verdict_log import VerdictLog
+from tests.tui.waited import waiting
+from tests.unit.test_history import poll
 from tests.unit.test_verdicts import FINE
 
 TWICE = replace(
@@ -32,6 +38,35 @@ def test_what_merely_follows_is_left_out_and_holds_anew_when_its_cause_has_gone(
     assert verdict.code == "healthy"
     assert judge(freed, 71.9, since)[0][0].code == "healthy"
     assert judge(freed, 72.0, since)[0][0].code == "no pops"
+
+
+def undecided_of(given: RuleInput, at: float, since: dict[str, float], *, follow: bool = False) -> frozenset[str]:
+    verdicts, since = judge(given, at, since)
+    return undecided(given, verdicts, since, rates_follow=follow)
+
+
+def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -> None:
+    nothing = Figure.unknown("nothing was popped")
+    read = QueueEvidence(poppers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ()))
+    seen = replace(
+        FINE, queue=read, snapshot=replace(poll(1, 0.0), horizon=()),
+        target=TargetEvidence(waiting=waiting()),
+    )  # fmt: skip
+    assert undecided_of(seen, 0.0, {}) == frozenset()
+    still = replace(seen, pop_rate=Figure(0.0))
+    assert "no pops" in undecided_of(still, 0.0, {})
+    assert "no pops" not in undecided_of(still, 60.0, {"no pops": 0.0}), "it holds"
+    grown = replace(seen, ready=Figure(5000), pop_rate=Figure(10.0), net_rate=40.0)
+    since = {"pushers outrun poppers": 0.0}
+    assert undecided_of(grown, 40.0, since) == frozenset()
+    assert "stuck in progress" in undecided_of(replace(grown, stuck=Figure.unknown("no answer")), 40.0, since)
+    assert "no pops" in undecided_of(seen, 0.0, {}, follow=True)
+    for blind, codes in (
+        (replace(seen, target=TargetEvidence()), {"log-bound", "latch-bound"}),
+        (replace(seen, snapshot=replace(poll(1, 0.0), horizon=None)), {"vacuum held back"}),
+        (replace(seen, queue=replace(read, poppers=None)), {"no poppers", "poppers not claiming"}),
+    ):
+        assert undecided_of(blind, 0.0, {}) == codes
 
 
 def test_codes_are_unique_and_explain_only_verdicts_there_are_and_never_each_other() -> None:

@@ -1,6 +1,7 @@
 """Alerts: rules over time. Each rule keeps a latch for every queue and severity; what is latched is an alert.
 
-A rule about verdicts keeps one for each verdict: it is over when that one is, whatever else is wrong by then.
+A rule about verdicts keeps one for each verdict, and ``hold_s`` is of each: a queue that goes from one trouble to the
+next has not had either for so long. It is over when that verdict is, whatever else is wrong by then.
 
 A latch closes when every known reading of ``hold_s`` seconds met the rule, and opens when every known reading of
 ``clear_s`` seconds did not. A reading that is not known changes nothing, since neither is proven.
@@ -121,6 +122,7 @@ def observe(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[Key,
                 after[rule.name, queue.name, level, ""] = latch
     verdicts = {queue.name: (queue.verdicts or (queue.verdict,), False) for queue in view.queues}
     verdicts |= {name: (found, True) for name, found in (broker.verdicts if broker is not None else {}).items()}
+    undecided = {queue.name: queue.undecided for queue in view.queues}
     verdicts[""] = ((), False)  # a view proves that the target is there
     by_name = {rule.name: rule for rule in rules if rule.verdicts}
     wanted = {key for key in memory if key[0] in by_name and key[1] in verdicts}
@@ -136,7 +138,8 @@ def observe(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[Key,
     for key in wanted:
         rule, (holding, of_broker) = by_name[key[0]], verdicts[key[1]]
         before = memory.get(key, Latch(known_at=now, broker=of_broker))
-        latch = before.then(of_code(rule, holding, key[3], key[2]), now, rule.hold_s, rule.clear_s, patience)
+        found = of_code(rule, holding, key[3], key[2], undecided.get(key[1], ()))
+        latch = before.then(found, now, rule.hold_s, rule.clear_s, patience)
         if latch.closed or latch.turning_at is not None:
             after[key] = latch
     return after

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
@@ -127,11 +127,17 @@ def of_verdicts(rule: AlertRule, verdicts: Sequence[Verdict], level: Severity) -
     return RuleResult(False, verdicts[0].code if verdicts else "")
 
 
-def of_code(rule: AlertRule, verdicts: Sequence[Verdict], code: str, level: Severity) -> RuleResult:
-    """What a rule says to one verdict among all that hold of a queue: not known where another one may hide it."""
+def of_code(
+    rule: AlertRule, verdicts: Sequence[Verdict], code: str, level: Severity, undecided: Container[str] = ()
+) -> RuleResult:
+    """What a rule says to one verdict among all that hold of a queue: not known where another one may hide it, or where
+    it is among the ``undecided``.
+    """
     found = [verdict for verdict in verdicts if verdict.code == code]
     result = of_verdicts(rule, found, level)
-    hidden = any(verdict.code in UNSEEN or code in _EXPLAINS.get(verdict.code, ()) for verdict in verdicts)
+    hidden = code in undecided or any(
+        verdict.code in UNSEEN or code in _EXPLAINS.get(verdict.code, ()) for verdict in verdicts
+    )
     return RuleResult(None, code) if hidden and not result.met else result
 
 

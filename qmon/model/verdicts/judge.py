@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from qmon.model.figure import Figure, Severity, Verdict
@@ -98,6 +98,7 @@ RULES: Final[tuple[Rule, ...]] = (
     BEHIND,
 )
 """The rules; of equally severe verdicts the earlier is shown first."""
+_CODES: Final = frozenset(rule.code for rule in RULES)
 
 
 def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[tuple[Verdict, ...], dict[str, float]]:
@@ -134,6 +135,32 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
         elif not verdicts:
             verdicts.append(_fine(given))
     return tuple(verdicts), seen
+
+
+def undecided(
+    given: RuleInput, verdicts: Sequence[Verdict], since: Mapping[str, float], *, rates_follow: bool
+) -> frozenset[str]:
+    """The codes of verdicts that do not hold, and are not known to be over: evidence is missing, or has yet to last.
+
+    Args:
+        given: the figures now.
+        verdicts, since: what ``judge`` made of them.
+        rates_follow: rates are not known in this poll, and will be.
+    """
+    missed = rates_follow or (verdicts[0].severity >= Severity.WARNING and missing(given))  # else it is ``CANNOT_TELL``
+    return (_CODES if missed else _unread(given).union(since)).difference(verdict.code for verdict in verdicts)
+
+
+def _unread(s: RuleInput) -> frozenset[str]:
+    """The codes of verdicts that nothing was read for."""
+    found: list[Rule] = []
+    if s.target.waiting is None:
+        found += (LOG, LATCH)
+    if s.snapshot is None or s.snapshot.horizon is None or s.queue.use is None:
+        found.append(HORIZON)
+    if s.queue.poppers is None:
+        found += (NO_POPPERS, NOT_CLAIMING)
+    return frozenset(rule.code for rule in found)
 
 
 def _fine(s: RuleInput) -> Verdict:

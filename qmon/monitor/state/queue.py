@@ -19,7 +19,7 @@ from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.standby import SESSIONS, standby_of
 from qmon.model.text import duration
 from qmon.model.verdicts import RuleInput, judge
-from qmon.model.verdicts.judge import CANNOT_TELL
+from qmon.model.verdicts.judge import CANNOT_TELL, undecided
 from qmon.model.view import NOT_READ, QueueView
 from qmon.model.waits.locked import everything_locked
 from qmon.monitor.probes.memo import COUNT_LIMIT
@@ -319,6 +319,7 @@ class QueueTrack:
             layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
         )  # fmt: skip
         verdicts, self._pending = judge(rule_input, at, self._pending)
+        follow = any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop))
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=not push.old)
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
@@ -328,6 +329,7 @@ class QueueTrack:
             forecast=self._forecast(Figure() if push.old else ready.evidence, known.poppers),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
+            undecided=undecided(rule_input, verdicts, self._pending, rates_follow=follow),
             ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
