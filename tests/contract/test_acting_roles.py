@@ -158,8 +158,9 @@ def refused_all(
         "repair": operator.repair(queues["ring"]),
         "end blocker": operator.end_blocker(session, None),
     }
+    reads = {"pauses", "library_paused", "message"}
     there = {name for name, _ in inspect.getmembers(Operator, inspect.isfunction) if not name.startswith("_")}
-    assert operator.asked | {"pauses", "library_paused"} == there
+    assert operator.asked | reads == there
     for name, prepared in plans.items():
         with pytest.raises(problem):
             prepared.apply(WHY, lambda now: None, lambda: False)

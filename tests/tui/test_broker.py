@@ -16,7 +16,7 @@ from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 from tests.replayed import BIG, Driver, connection
 from tests.tui.driving import dashboard
-from tests.tui.scripted import NASTY
+from tests.tui.scripted import NASTY, TAKEN_AT
 from tests.unit.test_sqlserver_clues import Rows, answering
 from tests.unit.test_sqlserver_replay import Idle
 
@@ -49,7 +49,7 @@ ROWS: Mapping[str, Rows] = {
 def folded(rows: Mapping[str, Rows], refused: frozenset[str] = frozenset()) -> View:
     """What the second poll of a database with such queues shows."""
     driver = Driver(answering(rows), refused)
-    collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
+    collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle(), clock=lambda: TAKEN_AT)
     collector.use(Resolved((LAYOUT,), {LAYOUT.queue: FACTS}))
     history, views = TargetHistory(), []
     for poll in (1, 2):
