@@ -64,7 +64,7 @@ class Picture:
 PICTURES: Final = (
     Picture("overview"),
     Picture("overview-light", ("t",)),
-    Picture("palette", ("t", "question_mark")),
+    Picture("palette", ("t", "colon")),
     Picture("overview-80x24", ("escape",), (80, 24)),
     Picture("queue", ("g", "enter")),
     Picture("queue-light", ("t",)),

@@ -229,6 +229,11 @@ class QmonApp(App[None], inherit_bindings=False):
             await self.pop_screen()
         await self.switch_mode(name)
 
+    async def go_to_queue(self, name: str) -> None:
+        """Show the queue of that name."""
+        self.selected = name
+        await self.action_screen("queue")
+
     def action_faster(self) -> None:
         """Poll at the next shorter interval; the shortest stays."""
         now = self.shown.interval_s

@@ -61,19 +61,10 @@ APP: Final[list[BindingType]] = [
     _key("t", "next_theme", "theme", "Dark or light", DISPLAY, id="theme", bar=False),
     _key("a", "acknowledge", "seen", "Acknowledge the alert in the banner", READINGS, id="acknowledge", bar=False),
     _key("m", "mute", "mute", "Mute alerts for 15 m, 1 h, 4 h, or no longer", READINGS, id="mute", bar=False),
-    _key(
-        "h,f1", "screen.help", "help", "What the symbols mean, and the keys", DISPLAY, id="help", shown="h", bar=False
-    ),
-    _key(
-        "question_mark",
-        "screen.palette",
-        "all keys",
-        "Every action with its key",
-        DISPLAY,
-        id="palette",
-        shown="?",
-        first=True,
-    ),
+    _key("question_mark,h,f1", "screen.help", "help", "What this verdict means and what to do; signs, words, keys",
+         DISPLAY, id="help", shown="?"),
+    _key("colon,ctrl+p", "screen.palette", "go to", "Any queue or action, by some letters", DISPLAY, id="palette",
+         shown=":", first=True),
     _key("q,ctrl+q", "quit", "quit", "Leave qmon", DISPLAY, id="quit", shown="q"),
     _key("ctrl+c", "copy_or_quit", "copy or quit", "Copy what is selected; else twice: leave qmon", DISPLAY,
          id="copy-or-quit", bar=False),
@@ -226,7 +217,7 @@ PAGER: Final[list[BindingType]] = [
 ]
 
 PALETTE: Final[list[BindingType]] = [
-    Binding("escape,question_mark", "close", "close", id="palette.close"),
+    Binding("escape,ctrl+p", "close", "close", id="palette.close"),
     Binding("up", "move(-1)", "up", id="palette.up"),
     Binding("down", "move(1)", "down", id="palette.down"),
 ]

@@ -85,7 +85,7 @@ async def test_what_acts_is_off_and_says_why(tmp_path: Path) -> None:
             await pilot.press(key)
             await driver.until(lambda: "nothing can be changed here" in driver.said(), f"{key} is off")
             app.clear_notifications()
-        await pilot.press("question_mark")
+        await pilot.press("colon")
         await driver.until(lambda: len(app.screen_stack) == 2, "the palette")
         text = driver.text()
         assert "Play, or stand still" in text and "Poll" not in text

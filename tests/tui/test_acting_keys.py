@@ -169,7 +169,7 @@ async def test_read_only_dims_every_key_with_the_reason() -> None:
             await d.press(key)
             assert not isinstance(d.app.screen, ActionDialog), key
         assert "qmon was started with --read-only" in d.said()
-        await d.press("question_mark")
+        await d.press("colon")
         assert d.text().count("not now: qmon was started") == 7
     assert script.asked == []
 

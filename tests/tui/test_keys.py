@@ -95,7 +95,7 @@ async def test_without_colours_no_colour_is_painted(monkeypatch: pytest.MonkeyPa
 async def test_the_palette_lists_every_action_with_its_key() -> None:
     async with dashboard((120, 50)) as d:
         await d.give()
-        await d.press("question_mark")
+        await d.press("colon")
         assert isinstance(d.app.screen, Palette)
         listed = set(d.grid.keys)
         expected = {b.id for b in keys.plain([*keys.APP, *keys.OVERVIEW, *keys.GRID])} - {"palette"}
@@ -106,21 +106,34 @@ async def test_the_palette_lists_every_action_with_its_key() -> None:
 async def test_the_palette_narrows_and_does_what_is_chosen() -> None:
     async with dashboard() as d:
         await d.give()
-        await d.press("question_mark", *"less", "enter")
+        await d.press("colon", *"less", "enter")
         assert ("interval", 2.0) in d.source.asked
-        await d.press("question_mark", "down", "down", "enter")
+        await d.press("colon", "down", "down", "enter")
         assert d.app.current_mode == "overview"
-        await d.press("question_mark", *"freeze", "escape")
+        await d.press("colon", *"freeze", "escape")
         assert not d.app.shown.frozen
         assert not isinstance(d.app.screen, Palette)
-        await d.press("question_mark", *"reverse", "enter")
+        await d.press("colon", *"reverse", "enter")
         assert "VERDICT▴" in d.text()
+
+
+async def test_the_palette_goes_to_any_queue_by_some_of_its_letters() -> None:
+    async with dashboard() as d:
+        await d.give()
+        for wanted, name in (("invcs", "invoices"), ("drop", '"; drop table x; --')):
+            await d.press("colon", *wanted, "enter")
+            assert d.app.current_mode == "queue"
+            assert d.app.selected == name
+        await d.press("3", "ctrl+p", *"zzzz")
+        assert "no action and no queue is called that" in d.text()
+        await d.press("enter")
+        assert d.app.current_mode == "waits", "nothing was chosen"
 
 
 async def test_the_palette_offers_only_what_works_here() -> None:
     async with dashboard() as d:
         await d.give()
-        await d.press("enter", "question_mark")
+        await d.press("enter", "colon")
         assert "find-next" not in d.grid.keys
         assert "only-stuck" in d.grid.keys
 

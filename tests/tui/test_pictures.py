@@ -133,7 +133,7 @@ def test_not_yet_connected(snap_compare: Compare) -> None:
     assert snap_compare(shot.app, terminal_size=(80, 24), run_before=waiting)
 
 
-@pytest.mark.parametrize("key", ["question_mark", "h", "slash"], ids=["palette", "help", "filter"])
+@pytest.mark.parametrize("key", ["colon", "question_mark", "slash"], ids=["palette", "help", "filter"])
 def test_over_the_screen(snap_compare: Compare, key: str) -> None:
     shot = Shot(key)
     assert snap_compare(shot.app, terminal_size=(80, 24), run_before=shot.ready)

@@ -41,7 +41,7 @@ async def test_what_the_serve_does_not_do_for_us_has_its_reason() -> None:
         assert d.said() == "view only: nothing can be changed here"
         await d.press("enter")
         assert WHY in d.text(), "the messages"
-        await d.press("question_mark", *"exact")
+        await d.press("colon", *"exact")
         assert f"not now: {WHY[:20]}" in d.text()
         await d.press("escape", "5")
         assert f"the qmon serve at {PLACE} records with --record DIR" in d.text()

@@ -85,7 +85,7 @@ def test_keys_work_in_a_real_terminal(tmux: Tmux) -> None:
     tmux.expect("esc drops it")
     tmux.keys("-")
     tmux.expect("every 2.0 s")
-    tmux.keys("?")
+    tmux.keys(":")
     tmux.expect("WHAT IT DOES")
     tmux.keys("Escape")
     wait_until(lambda: "WHAT IT DOES" not in tmux.screen(), what="the palette closes")

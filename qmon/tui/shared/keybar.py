@@ -13,7 +13,7 @@ from qmon.tui.sanitize import clean, width
 from qmon.tui.spans import Line, LinePart, Span, fit
 from qmon.tui.widgets.lines import Lines
 
-_ALWAYS = ("palette", "quit")
+_ALWAYS = ("help", "palette", "quit")
 _FULL_FROM = 140
 """From so many cells on all screens are named, below only the one that is shown."""
 
@@ -31,7 +31,7 @@ def keybar(
     off: Mapping[str, str] | None = None,
     why: str = "",
 ) -> list[Line]:
-    """``here``: the name of the screen. Keys further along the line go first; two of them always stay.
+    """``here``: the name of the screen. Keys further along the line go first; three of them always stay.
 
     ``off``: by the id of a key why it can do nothing now; it is dimmed. ``why``: a word for all of them.
     """

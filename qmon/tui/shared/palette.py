@@ -1,8 +1,10 @@
-"""The palette: every action that works here, with its key. Typing narrows it, enter does it."""
+"""The palette: every action that works here, with its key, and every queue. Typing narrows it, enter does it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from textual import events, on
@@ -10,57 +12,94 @@ from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding
 from textual.containers import Vertical
 from textual.dom import DOMNode
+from textual.fuzzy import Matcher
 from textual.screen import ModalScreen
 
+from qmon.model.view import QueueView
 from qmon.tui.keys import GROUPS, PALETTE
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.keybar import key_name
 from qmon.tui.widgets.columns import GridColumn, GridRow
-from qmon.tui.widgets.filter_bar import FilterBar, keep
+from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 
-Choice = tuple[DOMNode, Binding]
-"""An action that can be done now: the node that does it, and its key."""
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something that can be chosen. ``about``: what it does; ``off``: why it can do nothing now."""
+
+    id: str
+    key: str
+    name: str
+    about: str
+    group: str
+    do: Callable[[], Awaitable[object]]
+    off: str | None = None
+
 
 _COLUMNS: Final = (
     GridColumn("key", "KEY", least=5, most=8, sortable=False),
-    GridColumn("action", "ACTION", least=10, most=14, sortable=False),
+    GridColumn("name", "NAME", least=10, most=30, sortable=False),
     GridColumn("what", "WHAT IT DOES", least=20, grows=True, sortable=False),
     GridColumn("group", "", least=8, most=10, sortable=False, rank=1),
 )
+_MOST_QUEUES: Final = 50
 
 
-def offered(active: Iterable[ActiveBinding]) -> list[Choice]:
-    """Every action once, in the order of the groups; those of the palette itself are left out."""
-    found: dict[str, Choice] = {}
+def actions(
+    active: Iterable[ActiveBinding], off: Mapping[str, str], run: Callable[[str, DOMNode], Awaitable[object]]
+) -> list[Choice]:
+    """Every action once, in the order of the groups; the palette itself is left out.
+
+    ``off``: by the id of an action why it can do nothing now; ``run``: does the action of a node.
+    """
+    found: dict[str, tuple[DOMNode, Binding]] = {}
     for node, binding, enabled, _ in active:
         if enabled and binding.id is not None and binding.group in GROUPS and binding.id != "palette":
             found.setdefault(binding.id, (node, binding))
-    return sorted(found.values(), key=lambda choice: GROUPS.index(_group(choice[1])))
+    out = [
+        Choice(id, key_name(binding), binding.description, binding.tooltip, _group(binding).description,
+               partial(run, binding.action, node), off.get(id))
+        for id, (node, binding) in found.items()
+    ]  # fmt: skip
+    names = [group.description for group in GROUPS]
+    return sorted(out, key=lambda choice: names.index(choice.group))
+
+
+def queues(views: Iterable[QueueView], go: Callable[[str], Awaitable[object]]) -> list[Choice]:
+    """Every queue, with its verdict. ``go``: shows the one of that name."""
+    return [
+        Choice(f"queue:{name}", "", name, f"go to this queue: {each.verdict.code}", "Queues", partial(go, name))
+        for each in views
+        for name in (each.layout.queue,)
+    ]
+
+
+def found(choices: Iterable[Choice], wanted: str) -> list[Choice]:
+    """What fits the letters, the best first: those whose name has them in this order, then those described so."""
+    matcher, words = Matcher(wanted), wanted.casefold()
+
+    def score(choice: Choice) -> float:
+        inside = words in f"{choice.key} {choice.group} {choice.about}".casefold()
+        return max(2 * matcher.match(choice.name), float(inside))
+
+    scored = [(score(choice), choice) for choice in choices]
+    return [choice for points, choice in sorted(scored, key=lambda pair: -pair[0]) if points]
 
 
 def _group(binding: Binding) -> Binding.Group:
     return binding.group or GROUPS[-1]
 
 
-def _words(choice: Choice) -> str:
-    binding = choice[1]
-    return f"{key_name(binding)} {_group(binding).description} {binding.description} {binding.tooltip}"
-
-
-def _row(choice: Choice, off: str | None) -> GridRow:
-    """``off``: why it can do nothing now."""
-    binding = choice[1]
-    group = _group(binding).description.lower()
-    if off is not None:
-        cells = ((key_name(binding), "faint"), (binding.description, "faint"), (f"not now: {clean(off)}", "faint"))
-    else:
-        cells = ((key_name(binding), "key"), (binding.description, "text"), (binding.tooltip, "muted"))
-    return GridRow(binding.id or "", (*cells, (group, "faint")))
+def _row(choice: Choice) -> GridRow:
+    what = clean(choice.about) if choice.off is None else f"not now: {clean(choice.off)}"
+    tones = ("key", "text", "muted") if choice.off is None else ("faint",) * 3
+    cells = zip((choice.key, clean(choice.name), what), tones, strict=True)
+    return GridRow(choice.id, (*cells, (choice.group.lower(), "faint")))
 
 
 class Palette(ModalScreen[Choice], inherit_bindings=False):
-    """Lists what can be done; the result is what was chosen, or ``None``."""
+    """Lists what can be done, and once something is typed queues, too; the result is what was chosen, or ``None``."""
 
     BINDINGS = PALETTE
     AUTO_FOCUS = "FilterBar"
@@ -70,32 +109,31 @@ class Palette(ModalScreen[Choice], inherit_bindings=False):
         if self.focused is None:
             self.query_one(FilterBar).on_key(event)
 
-    def __init__(self, choices: list[Choice], off: Mapping[str, str] | None = None) -> None:
+    def __init__(self, actions: list[Choice], queues: list[Choice]) -> None:
         super().__init__()
-        self._choices = choices
-        self._off = off or {}
-        self._wanted = ""
+        self._actions, self._queues = actions, queues
 
     def compose(self) -> ComposeResult:
         """A line to type in, and the actions."""
         with Vertical():
-            yield FilterBar(prompt="do", hint="enter does it · esc closes")
+            yield FilterBar(prompt="go to or do", hint="some letters of its name · enter does it · esc closes")
             yield Grid(_COLUMNS)
 
     def on_mount(self) -> None:
-        """Show everything at first."""
+        """Show every action at first."""
         self._narrow("")
 
     def _narrow(self, wanted: str) -> None:
-        kept = keep(self._choices, wanted, _words)
-        self.query_one(Grid).show(
-            [_row(choice, self._off.get(choice[1].id or "")) for choice in kept],
-            empty="no action is called that",
-        )
+        kept = self._actions
+        if wanted.strip():
+            names = found(self._queues, wanted.strip())[:_MOST_QUEUES]
+            kept = found([*self._actions, *names], wanted.strip())
+        self.query_one(Grid).show([_row(choice) for choice in kept], empty="no action and no queue is called that")
 
     @on(FilterBar.Typed)
     def _typed(self, message: FilterBar.Typed) -> None:
         self._narrow(message.text)
+        self.query_one(Grid).action_end(-1)  # the best is on top
 
     @on(FilterBar.Done)
     def _done(self, message: FilterBar.Done) -> None:
@@ -107,7 +145,7 @@ class Palette(ModalScreen[Choice], inherit_bindings=False):
 
     def _finish(self, id: str | None) -> None:
         if self.is_current:  # a second key may come before the screen has gone
-            self.dismiss(next((choice for choice in self._choices if choice[1].id == id), None))
+            self.dismiss(next((choice for choice in (*self._actions, *self._queues) if choice.id == id), None))
 
     def action_close(self) -> None:
         """Close without doing anything."""

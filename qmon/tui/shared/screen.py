@@ -188,23 +188,23 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     # ------------------------------------------------------------------------------------------- help and palette
 
     def action_help(self) -> None:
-        """Open the help."""
+        """Open the help on the queue under the cursor."""
         from qmon.tui.shared.help import Help
 
         self.app.push_screen(Help(self.acting_on()))
 
     async def action_palette(self) -> None:
-        """Open the list of all actions that work here, and do what is chosen there."""
+        """Open the list of all actions that work here and of all queues, and do what is chosen there."""
         from qmon.tui.shared import palette
 
         async def do(choice: palette.Choice | None) -> None:
             if choice is not None:
-                node, binding = choice
-                await self.app.run_action(binding.action, node)
+                await choice.do()
 
-        await self.app.push_screen(
-            palette.Palette(palette.offered(self.active_bindings.values()), self.unavailable()), do
-        )
+        view = self.app.shown.view
+        actions = palette.actions(self.active_bindings.values(), self.unavailable(), self.app.run_action)
+        queues = palette.queues(view.queues if view is not None else (), self.app.go_to_queue)
+        await self.app.push_screen(palette.Palette(actions, queues), do)
 
     # ------------------------------------------------------------------------------------------ sort and filter
 
