@@ -12,7 +12,7 @@ from textual.message_pump import MessagePump
 
 from qmon import log
 from qmon.errors import BadInput, PermissionMissing, QmonError
-from qmon.model.operations import OperationResult, Progress
+from qmon.model.operations import OperationResult, OperationState, Plan, Progress
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.open import Connections, with_own_connections
 
@@ -50,11 +50,23 @@ class Progressed(Message):
 class Ended(Message):
     """An operation has ended, or broken off. ``refused``: it was never begun, and may be tried again."""
 
-    def __init__(self, result: OperationResult | None, problem: str = "", *, refused: bool = False) -> None:
+    def __init__(self, plan: Plan, result: OperationResult | None, problem: str = "", *, refused: bool = False) -> None:
         super().__init__()
+        self.plan = plan
         self.result = result
         self.problem = problem
         self.refused = refused
+
+    @property
+    def well(self) -> bool:
+        """Whether all went as planned."""
+        return self.result is not None and self.result.state is OperationState.DONE
+
+    def words(self) -> str:
+        """How it ended, in one line."""
+        if self.result is None:
+            return f"{self.plan.title}: {self.problem}"
+        return f"{self.plan.title}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}; 6 lists it"
 
 
 class ActionTask:
@@ -67,6 +79,8 @@ class ActionTask:
         self._connections = connections
         self._stop = threading.Event()
         self._reported_at = 0.0
+        self._handing = threading.Lock()
+        self._ended: Ended | None = None
         self.thread: threading.Thread | None = None
 
     def plan(self, prepare: Callable[[Operator], PreparedAction]) -> None:
@@ -85,11 +99,21 @@ class ActionTask:
 
         def run() -> None:
             try:
-                self._to.post_message(Ended(prepared.apply(permission, self._report, self._stop.is_set)))
+                ended = Ended(prepared.plan, prepared.apply(permission, self._report, self._stop.is_set))
             except Exception as problem:
-                self._to.post_message(Ended(None, explain(problem), refused=isinstance(problem, BadInput)))
+                ended = Ended(prepared.plan, None, explain(problem), refused=isinstance(problem, BadInput))
+            with self._handing:
+                self._ended = ended
+                self._to.post_message(ended)
 
         self._start(run)
+
+    def hand_over(self, to: MessagePump) -> None:
+        """From now on tell ``to``; also of an end that has come already and that nobody has read yet."""
+        with self._handing:
+            self._to = to
+            if self._ended is not None:
+                to.post_message(self._ended)
 
     def _start(self, run: Callable[[], None]) -> None:
         self.thread = threading.Thread(target=run, name=f"qmon-act-{self.number}", daemon=True)

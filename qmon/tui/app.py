@@ -23,7 +23,7 @@ from qmon.model.view import View
 from qmon.monitor.alerting import Alerting, AlertState
 from qmon.monitor.source import MOST_WRONG, Focus, SnapshotSource, SourceState
 from qmon.tui import keys
-from qmon.tui.action_runner import ActionRunner
+from qmon.tui.action_runner import ActionRunner, Ended
 from qmon.tui.catalogue import ENTRIES
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.past_reader import KnownPast
@@ -278,6 +278,14 @@ class QmonApp(App[None], inherit_bindings=False):
         elif queue is not None:
             self.source.count_exactly(queue)
             self.say("counting exactly; the count arrives with a later poll")
+
+    def on_ended(self, message: Ended) -> None:
+        """An operation in the background has ended."""
+        if message.well:
+            self.notify(clean(message.words()), timeout=15, markup=False)
+        else:
+            self.notify(clean(message.words()), timeout=60, markup=False, severity="warning")
+        self.source.poll_now(changed=message.plan.queue)
 
     def say(self, words: str) -> None:
         """One short line in a corner, gone after a while."""

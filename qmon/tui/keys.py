@@ -232,6 +232,9 @@ ACT: Final[list[BindingType]] = [
     Binding("down,right", "go(1)", "next", id="act.down"),
     Binding("pageup,ctrl+b", "scroll(-1)", "a page up", id="act.page-up"),
     Binding("pagedown,ctrl+f", "scroll(1)", "a page down", id="act.page-down"),
+    Binding("s", "sql", "show or hide the SQL", id="act.sql"),
+    Binding("b", "background", "go on in the background", id="act.background"),
+    Binding("u", "undo", "undo what was done", id="act.undo"),
 ]
 
 SESSION: Final[list[BindingType]] = [

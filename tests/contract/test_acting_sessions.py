@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 import threading
 from collections.abc import Iterator
@@ -57,6 +58,7 @@ def waiting(url: str, sql: str = "UPDATE items SET note = 'd' WHERE id = 1") -> 
     with connected(url) as raw:
         raw.execute("SET application_name = 'shop'")
         raw.execute("SET statement_timeout = 20000")
+        own = pid(raw)
 
         def wait() -> None:
             with contextlib.suppress(pyodbc.Error):
@@ -64,9 +66,26 @@ def waiting(url: str, sql: str = "UPDATE items SET note = 'd' WHERE id = 1") -> 
 
         thread = threading.Thread(target=wait)
         thread.start()
-        wait_until(lambda: query(url, "SELECT 1 FROM pg_locks WHERE NOT granted"), what="somebody waits")
+        session = f"SELECT 1 FROM pg_locks WHERE NOT granted AND pid = {own}"
+        wait_until(lambda: query(url, session), what="somebody waits")
         yield thread
         thread.join(30)
+
+
+def test_the_plan_says_who_may_block_the_next(database: str, blocker: pyodbc.Connection, tmp_path: Path) -> None:
+    session = pid(blocker)
+    context = desk_at(database, tmp_path)
+    query(database, "INSERT INTO items VALUES (3, 'x')")
+
+    def told() -> str:
+        return "\n".join(prepare_end_blocker(context, session, began(database, session)).plan.consequences)
+
+    both = "DO $$ BEGIN UPDATE items SET note = 'e' WHERE id = 3; UPDATE items SET note = 'e' WHERE id = 1; END $$"
+    with waiting(database, both):
+        assert "may block the next" not in told(), "nobody waits for it"
+        with waiting(database, "UPDATE items SET note = 'f' WHERE id = 3"):
+            assert re.search(r"Then session \d+ may block the next: 1 session waits for it, too", told())
+            blocker.rollback()
 
 
 def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc.Connection, tmp_path: Path) -> None:

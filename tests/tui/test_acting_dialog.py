@@ -7,16 +7,21 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
+from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.widgets import Input
 
 from qmon.errors import BadInput, ConnectionLost, PermissionMissing
+from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import Choice, Kind, OwnerState, Plan
+from qmon.operate.context import Permission
+from qmon.tui.action_runner import Ended
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.actions.plan import effort
 from qmon.tui.widgets.button import Button
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted import TAKEN_AT, queue, view
-from tests.tui.scripted_acting import Script, ScriptedOffice, plan, typed_plan
+from tests.tui.scripted_acting import Script, ScriptedOffice, ScriptedOperator, plan, typed_plan
 
 SMALL = (80, 24)
 EVIL = '[red]"; drop table x; -- 🎉[/]'
@@ -70,11 +75,16 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
         for part in (
             "Requeue 1,204 messages of invoices", "orders-prod", "PROD", "in progress for more than 5 m",
             "3 owner alive · 12 locked", "in batches of 500, about 2.4 s", "partly undoable: what is popped again",
-            "▲ a popper that still works", "88123", "app-7/61 dead", "… and 1,198 more", "UPDATE \"demo\".", "reason",
+            "▲ a popper that still works", "88123", "app-7/61 dead", "… and 1,198 more", "reason",
             "[> Cancel <]",
         ):  # fmt: skip
             assert part in told, part
         assert script.asked == [(Kind.REQUEUE, "invoices", Choice())]
+        assert 'UPDATE "demo".' not in told
+        await d.press("s")
+        assert 'UPDATE "demo".' in d.text()
+        await d.press("s")
+        assert 'UPDATE "demo".' not in d.text()
         await d.press("enter")
         assert not isinstance(d.app.screen, ActionDialog)
     assert script.permissions == []
@@ -145,7 +155,7 @@ async def test_keys_pressed_twice_in_a_hurry_close_it_once() -> None:
 async def test_the_keyboard_alone_confirms_at_80_by_24_and_sees_the_end() -> None:
     script = Script(make=typed_plan)
     async with asked(script, "r") as d:
-        assert all(row in d.text() for row in ("owners", "reason", "type invoices", "Requeue"))
+        assert all(row in d.text() for row in ("messages", "reason", "type invoices", "Requeue"))
         await reach(d, "act-reason")
         await d.press(*"mailer", "space", *"died")
         await reach(d, "act-typed")
@@ -238,7 +248,12 @@ async def test_the_owners_that_are_meant_can_be_changed_and_are_counted_anew() -
         assert isinstance(choice, Choice)
         assert choice.owner_states == {OwnerState.DEAD, OwnerState.UNKNOWN}
         await d.press("left", "left")
-        await d.until(lambda: len(script.asked) >= 3 and dialog(d).step is DialogStep.CONFIRM, "and again")
+        await d.until(lambda: len(script.asked) >= 3 and dialog(d).step is DialogStep.CONFIRM, "dead ones")
+        choice = script.asked[-1][2]
+        assert isinstance(choice, Choice)
+        assert choice.state == "dead"
+        await d.press("left")
+        await d.until(lambda: len(script.asked) >= 4 and dialog(d).step is DialogStep.CONFIRM, "and again")
         choice = script.asked[-1][2]
         assert isinstance(choice, Choice)
         assert OwnerState.ALIVE in choice.owner_states
@@ -330,8 +345,75 @@ async def test_texts_from_the_database_are_text() -> None:
 async def test_a_long_statement_scrolls_by_keyboard() -> None:
     script = Script(make=lambda kind, queue, _: plan(kind, queue, sql=tuple(f"SELECT {i}" for i in range(40))))
     async with asked(script, "r") as d:
-        await d.until(lambda: "PgDn more" in d.text(), "that there is more")
+        await d.press("s")
+        await d.until(lambda: "PgDn" in d.text(), "that there is more")
         for _ in range(8):
             await d.press("pagedown")
         assert "SELECT 39" in d.text()
         assert "[> Cancel <]" in d.text()
+
+
+async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
+    script = Script()
+    async with asked(script, "r") as d:
+        await d.press("left", "enter")
+        await d.until(lambda: dialog(d).step is DialogStep.APPLYING, "applying")
+        await d.press("b")
+        assert not isinstance(d.app.screen, ActionDialog)
+        script.goes.set()
+        await d.until(lambda: "done, 1,201 of 1,204; 6 lists it" in d.said(), "its end")
+        assert ("poll_now", "invoices") in d.source.asked
+
+
+class Told(MessagePump):
+    """Somebody who is told, and whether he read it or not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends: list[Ended] = []
+
+    def post_message(self, message: Message) -> bool:
+        """Keep the end of an operation."""
+        if isinstance(message, Ended):
+            self.ends.append(message)
+        return True
+
+
+async def test_an_end_that_nobody_has_read_is_told_to_who_takes_over() -> None:
+    script, first, second = Script(), Told(), Told()
+    script.goes.set()
+    task = ScriptedOffice(script).task(first)
+    prepared = ScriptedOperator(script).requeue(
+        Layout("mails", "fifo", TableName("public", "mails"), id="id"), Choice()
+    )
+    task.apply(prepared, Permission("", ""))
+    assert task.thread is not None
+    task.thread.join(10.0)
+    task.hand_over(second)
+    assert [each.words() for each in second.ends] == [each.words() for each in first.ends]
+    assert second.ends[0].well
+
+
+async def test_u_undoes_what_was_just_done_where_the_dialog_offers_it() -> None:
+    script = Script()
+    script.goes.set()
+    async with asked(script, "x") as d:
+        assert "u undoes it" not in d.text()
+        await d.press("u")
+        assert dialog(d).step is DialogStep.CONFIRM, "not before it is done"
+        await d.press("left", "enter")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
+        assert "u undoes it" in d.text()
+        await d.press("u")
+        await d.until(lambda: script.asked[-1][0] is Kind.UNDO, "the undo is planned")
+        await d.until(lambda: dialog(d).step is DialogStep.CONFIRM, "the plan")
+        assert "[> Cancel <]" in d.text()
+
+
+async def test_a_purge_of_a_queue_without_dead_messages_asks_which_are_meant() -> None:
+    script = Script()
+    async with asked(script, *["down"] * 4, "x", step=DialogStep.REFUSED) as d:
+        assert "choose which messages" in d.text()
+        assert script.asked == []
+        await d.press("tab", "right")
+        await d.until(lambda: dialog(d).step is DialogStep.CONFIRM, "a plan of what was chosen")

@@ -36,7 +36,7 @@ async def planned(d: Driver, script: Script, count: int = 1) -> tuple[object, ..
     ("key", "expected"),
     [
         ("r", (Kind.REQUEUE, "invoices", Choice())),
-        ("x", (Kind.PURGE, "invoices", Choice())),
+        ("x", (Kind.PURGE, "invoices", Choice(state="dead"))),
         ("p", (Kind.PAUSE, "invoices", Choice(), Side.PUSHERS, 900.0)),
         ("P", (Kind.PAUSE, "invoices", Choice(), Side.POPPERS, 900.0)),
         ("u", (Kind.UNDO, "invoices", Choice(), "261121-071401-k7qd")),

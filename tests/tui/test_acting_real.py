@@ -138,8 +138,13 @@ async def test_cancel_and_read_only_change_nothing(jobs: str, tmp_path: Path) ->
     async with looking(jobs, tmp_path) as d:
         for key in ("r", "x"):
             await d.pilot.press(key)
-            await d.step(DialogStep.CONFIRM)
-            await d.pilot.press("enter")
+            await d.step(DialogStep.CONFIRM if key == "r" else DialogStep.REFUSED)
+            if key == "x":
+                assert "nothing to do" in d.text(), "only dead messages are meant, and there are none"
+                await d.pilot.press("tab", "right")
+                await d.step(DialogStep.CONFIRM)
+                assert "Purge 4 messages" in d.text()
+            await d.pilot.press("shift+tab" if key == "x" else "enter", "escape")
             await d.until(lambda: d.dialog is None, "the dialog has gone")
     async with looking(jobs, tmp_path, read_only="for this test") as d:
         for key in ("r", "x", "p", "u", "P", "R", "E"):

@@ -70,10 +70,13 @@ def test_each_queue_is_requeued_where_that_is_known_and_what_else_is_known_is_do
 
 
 @pytest.mark.parametrize("layout", QUEUES, ids=str)
-def test_the_dialog_offers_owners_and_no_length_of_a_pause(layout: Layout) -> None:
+def test_the_dialog_offers_owners_and_dead_messages_and_no_length_of_a_pause(layout: Layout) -> None:
     offered = option(ActionRequest(Kind.REQUEUE, layout.queue, layout))
     assert offered is not None
-    assert offered.name == "owners"
+    assert offered.name == "messages"
+    part = layout.part
+    assert part is not None
+    assert ("dead messages" in [words for words, _ in offered.values]) is ("dead" in part.kinds)
     assert option(ActionRequest(Kind.PAUSE, layout.queue, layout, side=Side.POPPERS)) is None
 
 

@@ -70,6 +70,10 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
         longest = max((each.waiting_s or 0.0 for each in blocked), default=0.0)
         holds = f"it blocks {counted(len(blocked), 'session')}, {directly} of them directly{whom}"
         holds += f"; the longest has waited {duration(longest)}"
+        after = max((each for each in blocked if each.directly), key=lambda each: each.blocks, default=None)
+        if after is not None and after.blocks:
+            whom = "1 session waits" if after.blocks == 1 else f"{after.blocks} sessions wait"
+            holds += f". Then session {after.waiter} may block the next: {whom} for it, too"
     return replace(
         _plan(context, found.session, found),
         title=f"{_VERBS[to_end.way]} session {found.session}?",

@@ -74,12 +74,15 @@ class SessionSample:
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """A session that waits for another one. ``directly``: not for somebody who waits for it."""
+    """A session that waits for another one. ``directly``: not for somebody who waits for it; ``blocks``: how many wait
+    for it.
+    """
 
     waiter: int
     application: str
     waiting_s: float | None
     directly: bool
+    blocks: int
 
 
 @dataclass(frozen=True, slots=True)

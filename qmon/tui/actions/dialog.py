@@ -17,7 +17,7 @@ from qmon.operate.context import Permission
 from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner, ActionTask, Ended, Planned, Progressed
 from qmon.tui.actions import panel
-from qmon.tui.actions.plan import VERBS
+from qmon.tui.actions.plan import VERBS, can_undo
 from qmon.tui.actions.request import ActionRequest, option
 from qmon.tui.app import QmonApp
 from qmon.tui.sanitize import clean, shorten, width
@@ -56,8 +56,8 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
     def __init__(self, request: ActionRequest, runner: ActionRunner) -> None:
         super().__init__()
         self.step = DialogStep.PLANNING
-        self._request = request
         self._option = option(request)
+        self._request = request if self._option is None else self._option.values[self._option.at][1]
         self._runner = runner
         self._work: ActionTask | None = None
         self._prepared: PreparedAction | None = None
@@ -66,6 +66,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         self._progress: Progress | None = None
         self._before: QueueView | None = None
         self._since = self._ended_at = 0.0
+        self._sql = False
 
     @property
     def plan(self) -> Plan | None:
@@ -213,7 +214,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         stopping = self._work is not None and self._work.stopping
         return panel.DialogText(
             self._request, self.plan, self._problem, took, self._progress, stopping, self._result, self._before,
-            self._after() if self.step is DialogStep.ENDED else None,
+            self._after() if self.step is DialogStep.ENDED else None, self._sql,
         )  # fmt: skip
 
     def _draw(self) -> None:
@@ -240,7 +241,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         """Which keys there are; that there is more to read is known once the text has been laid out."""
         more = self.query_one("#act-body", VerticalScroll).show_vertical_scrollbar
         hint = panel.STEPS[self.step].hint + (
-            " · PgDn more" if more and self.step in (DialogStep.CONFIRM, DialogStep.REFUSED) else ""
+            " · PgDn" if more and self.step in (DialogStep.CONFIRM, DialogStep.REFUSED) else ""
         )
         self.query_one("#act-hint", Lines).show(lambda cells, _: [((f" {shorten(hint, cells - 1)}", "muted"),)])
 
@@ -270,6 +271,25 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
             self._work.cancel()
         if self.is_current:  # a second key may come before the screen has gone
             self.dismiss(self._result)
+
+    def action_sql(self) -> None:
+        """Show the statements of the plan, or hide them."""
+        self._sql = not self._sql
+        self._draw()
+
+    def action_background(self) -> None:
+        """Let the operation go on and close; the app says how it ended."""
+        if self.step is DialogStep.APPLYING and self._work is not None and self.is_current:
+            self._work.hand_over(self.app)
+            self.dismiss(None)
+
+    def action_undo(self) -> None:
+        """Ask for the undo of what was done here."""
+        result, plan = self._result, self.plan
+        if self.step is DialogStep.ENDED and result is not None and can_undo(plan, result) and self.is_current:
+            request = ActionRequest(Kind.UNDO, self._queue_name, self._request.layout, operation=result.operation)
+            self.dismiss(result)
+            self.app.push_screen(ActionDialog(request, self._runner))
 
     def action_scroll(self, by: int) -> None:
         """A page of the text up or down."""

@@ -10,7 +10,7 @@ from qmon.model import text
 from qmon.model.figure import Figure
 from qmon.model.operations import OperationResult, OperationState, Plan, Progress
 from qmon.model.view import QueueView
-from qmon.tui.actions.plan import VERBS, left_out_lines, plan_lines
+from qmon.tui.actions.plan import VERBS, can_undo, left_out_lines, plan_lines
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import LABEL, Line, LinePart, Span, entry, spread
@@ -43,6 +43,7 @@ class DialogText:
     result: OperationResult | None
     before: QueueView | None
     after: QueueView | None
+    sql: bool = False
 
 
 def title(content: DialogText, step: str, shown: Shown, cells: int) -> Line:
@@ -74,7 +75,7 @@ def _refused(content: DialogText, cells: int) -> list[Line]:
 
 
 def _confirm(content: DialogText, cells: int) -> list[Line]:
-    return [(), *plan_lines(content.plan, cells)] if content.plan is not None else []
+    return [(), *plan_lines(content.plan, cells, sql=content.sql)] if content.plan is not None else []
 
 
 def _applying(content: DialogText, cells: int) -> list[Line]:
@@ -85,7 +86,8 @@ def _applying(content: DialogText, cells: int) -> list[Line]:
 
 def _ended(content: DialogText, cells: int) -> list[Line]:
     if content.result is not None:
-        return [(), *result_lines(content.result, content.took_s, content.before, content.after, cells)]
+        undo = can_undo(content.plan, content.result)
+        return [(), *result_lines(content.result, content.took_s, content.before, content.after, cells, undo=undo)]
     done = content.progress.done if content.progress is not None else 0
     lines: list[Line] = [(), *entry("broken", content.problem, cells, "alarm", most=6)]
     if done:
@@ -106,8 +108,8 @@ class DialogStepText(NamedTuple):
 STEPS: Final[Mapping[str, DialogStepText]] = {
     "-planning": DialogStepText(_planning, "Cancel", "esc cancels"),
     "-refused": DialogStepText(_refused, "Close", "esc closes"),
-    "-confirm": DialogStepText(_confirm, "Cancel", "tab moves · esc cancels"),
-    "-applying": DialogStepText(_applying, "Stop", "esc stops"),
+    "-confirm": DialogStepText(_confirm, "Cancel", "← enter does it · s SQL · esc cancels"),
+    "-applying": DialogStepText(_applying, "Stop", "b goes on in the background · esc stops"),
     "-ended": DialogStepText(_ended, "Close", "esc closes"),
 }
 
@@ -150,7 +152,7 @@ def _counts(of_these: Progress | OperationResult, *, total: int | None = None) -
 
 
 def result_lines(
-    result: OperationResult, took_s: float, before: QueueView | None, after: QueueView | None, cells: int
+    result: OperationResult, took_s: float, before: QueueView | None, after: QueueView | None, cells: int, *, undo: bool
 ) -> list[Line]:
     """How it ended, and the queue's figures from before and from a poll that began after the end."""
     word, tone = ENDS[result.state]
@@ -165,7 +167,7 @@ def result_lines(
     for index, words in enumerate(result.notes):
         lines += entry("note" if index == 0 else "", words, cells)
     if result.operation:
-        lines += entry("audit", f"operation {result.operation}; u undoes what can be undone, 6 lists all", cells)
+        lines += entry("audit", f"operation {result.operation}{'; u undoes it' if undo else ''}; 6 lists all", cells)
     lines += [(), *_verified(before, after, cells)]
     return lines
 

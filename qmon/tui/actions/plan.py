@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from qmon.model import text
-from qmon.model.operations import Kind, Plan, PlanRow, Undo
+from qmon.model.operations import Kind, OperationResult, Plan, PlanRow, Undo
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, entry
@@ -31,8 +31,8 @@ COLUMNS: Final = (
 )
 
 
-def plan_lines(plan: Plan, cells: int) -> list[Line]:
-    """Everything there is to know before it is confirmed; the SQL comes last."""
+def plan_lines(plan: Plan, cells: int, *, sql: bool) -> list[Line]:
+    """Everything there is to know before it is confirmed. ``sql``: with the statements, last."""
     lines = entry("which", plan.predicate, cells)
     lines += left_out_lines(plan, cells) or entry("left out", "nothing", cells, "muted")
     lines += entry("effort", effort(plan), cells)
@@ -45,7 +45,7 @@ def plan_lines(plan: Plan, cells: int) -> list[Line]:
         lines += [(), *table_lines(COLUMNS, [_row(row) for row in plan.first], cells)]
         if plan.count > len(plan.first):
             lines.append(((f" … and {plan.count - len(plan.first):,} more", "muted"),))
-    if plan.sql:
+    if plan.sql and sql:
         lines += [(), *sql_lines(plan.sql, cells)]
     return lines
 
@@ -63,6 +63,11 @@ def effort(plan: Plan) -> str:
     if plan.seconds is not None:
         parts.append(f"about {text.duration(plan.seconds)}" if plan.seconds >= 1 else "less than a second")
     return ", ".join(parts)
+
+
+def can_undo(plan: Plan | None, result: OperationResult) -> bool:
+    """Whether what was done can be undone now."""
+    return plan is not None and plan.undo.possible and bool(result.operation) and result.done > 0
 
 
 def undo(can: Undo) -> tuple[str, str]:

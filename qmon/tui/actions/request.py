@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout
+from qmon.model.layout.layout import GroupPart, Layout
 from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Kind, OwnerState, Side, paused_as
 from qmon.operate.plan.library_queue import DISCARDED
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class ActionRequest:
     """One action on one queue. ``operation``: the one to undo, ``None`` for the newest of the queue that can be.
 
-    ``session`` and ``started_at``: the session to end, as it was shown.
+    ``session`` and ``started_at``: the session to end, as it was shown. ``unchosen``: nobody has said which messages.
     """
 
     kind: Kind
@@ -31,9 +31,26 @@ class ActionRequest:
     operation: str | None = None
     session: int | None = None
     started_at: float | None = None
+    unchosen: bool = False
+
+    @property
+    def part(self) -> GroupPart | None:
+        """Which part of its table the queue is, where that holds several."""
+        return None if self.layout is None else self.layout.part
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The states that messages of the queue can be in, as far as the layout says."""
+        if self.layout is None:
+            return ()
+        if self.part is not None:
+            return tuple(self.part.kinds)
+        return tuple(state for state in _STATES if getattr(self.layout.state, state, None) is not None)
 
     def prepare(self, operator: Operator) -> PreparedAction:
         """Read the server and plan it. Raises what planning raises, ``BadInput`` where nothing fits."""
+        if self.unchosen:
+            raise BadInput("choose which messages: tab, then →")
         if self.kind is Kind.UNDO:
             return operator.undo(self.operation or _newest(operator, self.queue))
         if self.kind is Kind.END_BLOCKER and self.session is not None:
@@ -80,29 +97,51 @@ class Option:
 
 
 _OWNERS: Final = (
-    ("dead", frozenset({OwnerState.DEAD})),
+    ("owner dead", frozenset({OwnerState.DEAD})),
     ("dead or unknown", frozenset({OwnerState.DEAD, OwnerState.UNKNOWN})),
-    ("any, also alive", frozenset({OwnerState.DEAD, OwnerState.UNKNOWN, OwnerState.ALIVE})),
+    ("any owner", frozenset({OwnerState.DEAD, OwnerState.UNKNOWN, OwnerState.ALIVE})),
 )
 _LENGTHS: Final = (("5 m", 300.0), ("15 m", 900.0), ("1 h", 3_600.0), ("4 h", 14_400.0))
+_STATES: Final = ("dead", "ready", "scheduled", "in_progress", "done")
 
 
 def option(request: ActionRequest) -> Option | None:
-    """What can be changed about this, if anything: owners of a requeue, states of a purge, the length of a pause."""
-    layout, choice = request.layout, request.choice
-    part = None if layout is None else layout.part
-    on_rows = request.kind is Kind.REQUEUE or (request.kind is Kind.PURGE and bool(choice.ids) and part is None)
-    if on_rows and layout is not None and (layout.owner is not None or part is not None):
-        values = tuple((words, replace(request, choice=replace(choice, owner_states=s))) for words, s in _OWNERS)
-        return Option("owners", values)
-    if request.kind is Kind.PURGE and layout is not None and not choice.ids and (layout.state is not None or part):
-        known = [
-            name for name in ("ready", "in_progress", "done", "dead") if getattr(layout.state, name, None) is not None
-        ]
-        if part is not None:
-            known = [name for name in DISCARDED if name in part.kinds]
-        named = ((name.replace("_", " "), replace(request, choice=replace(choice, state=name))) for name in known)
-        return Option("state", (("ready or dead", request), *named))
-    if request.kind is Kind.PAUSE and (part is None or request.side is Side.PUSHERS):
+    """What can be changed about this, if anything: which messages, or the length of a pause."""
+    if request.kind is Kind.PAUSE and (request.part is None or request.side is Side.PUSHERS):
         return Option("for", tuple((words, replace(request, for_s=seconds)) for words, seconds in _LENGTHS), at=1)
-    return None
+    values: list[tuple[str, ActionRequest]] = []
+    if request.kind is Kind.REQUEUE:
+        values = _requeued(request)
+    elif request.kind is Kind.PURGE:
+        values = _of_owners(request) if request.choice.ids else _purged(request)
+    return Option("messages", tuple(values)) if len(values) > 1 else None
+
+
+def _requeued(request: ActionRequest) -> list[tuple[str, ActionRequest]]:
+    """Those in progress, by their owners; and the dead ones."""
+    values = _of_owners(request) or [("stuck", request)]
+    return [*values, ("dead messages", _in_state(request, "dead"))] if "dead" in request.states else values
+
+
+def _of_owners(request: ActionRequest) -> list[tuple[str, ActionRequest]]:
+    if request.kind is Kind.PURGE and request.part is not None:
+        return []
+    if request.layout is None or (request.layout.owner is None and request.part is None):
+        return []
+    choice = request.choice
+    return [(words, replace(request, choice=replace(choice, owner_states=states))) for words, states in _OWNERS]
+
+
+def _purged(request: ActionRequest) -> list[tuple[str, ActionRequest]]:
+    """The dead ones first; where a queue knows none, somebody has to say which."""
+    if request.layout is None:
+        return []
+    known = [state for state in _STATES if state in request.states and (request.part is None or state in DISCARDED)]
+    values = [(state.replace("_", " "), _in_state(request, state)) for state in known] or [("ready", request)]
+    if "dead" in known:
+        return [*values, ("ready or dead", request)]
+    return [("none yet", replace(request, unchosen=True)), *values]
+
+
+def _in_state(request: ActionRequest, state: str) -> ActionRequest:
+    return replace(request, choice=replace(request.choice, state=state))
