@@ -151,13 +151,12 @@ class Plan:
     consequences: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
     consent: Consent = Consent.BUTTON
-    reason: bool = False
     refused: str | None = None
 
     @property
     def needs_reason(self) -> bool:
         """Whether it is applied only with a reason."""
-        return self.reason or self.consent is Consent.TYPED
+        return self.consent is Consent.TYPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +258,11 @@ def pauses_of(layout: Layout, samples: Iterable[PauseSample]) -> tuple[Pause, ..
     return tuple(sorted(own, key=lambda pause: pause.side is not Side.PUSHERS))
 
 
+def because(reason: str) -> str:
+    """``: deploy`` after what was done, where somebody gave a reason."""
+    return f": {reason}" if reason else ""
+
+
 def pause_line(pause: Pause) -> str:
     """``pushers paused by anna@app-7 until 07:15:00 UTC: deploy``; the reason is whatever somebody typed."""
-    return f"{pause.side} paused by {pause.by} until {time_of_day(pause.until)}: {pause.reason}"
+    return f"{pause.side} paused by {pause.by} until {time_of_day(pause.until)}{because(pause.reason)}"

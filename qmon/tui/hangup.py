@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from threading import Event, Thread
+from threading import Event, Thread, main_thread
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 _EXIT_CODES: Final = {HANGUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143}
 _CHECK_EVERY_S: Final = 1.0
 _PATIENCE_S: Final = 3.0
+"""Seconds for the app to end, and then, once all is closed, for threads that read or write the terminal."""
 
 
 class Hangup:
-    """While in use, a terminal that goes ends the app, and if that hangs, the process.
+    """While in use, a terminal that goes ends the app, and if that hangs, the process; also if one of its threads does,
+    as where the terminal goes while Textual begins to read it.
 
     Attributes:
         code: the exit code that goes with it, 0 as long as nothing has happened.
@@ -61,8 +63,10 @@ class Hangup:
         if not _terminal_lives():
             _let_go()
         self._app.exit(return_code=self.code)
-        if not self._over.wait(_PATIENCE_S):
-            os._exit(self.code)
+        if self._over.wait(_PATIENCE_S):
+            main_thread().join()  # it closes the source and the rest; each has its own patience
+            Event().wait(_PATIENCE_S)  # a daemon thread: where nothing hangs the process ends meanwhile
+        os._exit(self.code)
 
 
 def _terminal_lives() -> bool:

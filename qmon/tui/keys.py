@@ -235,7 +235,9 @@ ACT: Final[list[BindingType]] = [
     Binding("s", "sql", "show or hide the SQL", id="act.sql"),
     Binding("b", "background", "go on in the background", id="act.background"),
     Binding("u", "undo", "undo what was done", id="act.undo"),
-]
+    *(Binding(each.key, f"next('{each.id}')", each.description, id=f"act.{each.id}")
+      for each in plain(ACTS) if each.id not in (UNDO.id, "end-blocker")),
+]  # fmt: skip
 
 SESSION: Final[list[BindingType]] = [
     Binding("escape,enter,q", "close", "close", id="session.close"),

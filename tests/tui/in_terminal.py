@@ -1,6 +1,6 @@
 """A small program for the tests in a real terminal: the dashboard over figures made by hand, new ones twice a second.
 
-With ``stuck`` as its argument, the source stops inside its second poll for ever, and cannot be closed either. With
+With ``reading`` as its argument, a thread never ends. With ``stuck``, the source stops inside its second poll for ever,
 ``broken`` and a file, it logs there, much and from a thread, until the fold fails.
 """
 
@@ -60,6 +60,8 @@ class Living(Scripted):
 if __name__ == "__main__":
     source = Living()
     source.stuck, source.broken = "stuck" in sys.argv, "broken" in sys.argv
+    if "reading" in sys.argv:
+        Thread(target=Event().wait).start()
     with log.written(Path(sys.argv[-1]), logging.DEBUG if source.broken else None):
         code = run(source, source.fold, prod=True)
     sys.stdout.write(f"left with {code}\n")

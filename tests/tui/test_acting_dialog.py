@@ -121,15 +121,29 @@ async def test_every_dialog_works_by_keyboard_at_80_by_24_and_cancel_is_the_defa
     assert [p.reason for p in script.permissions] == ["why"]
 
 
-async def test_a_pause_asks_for_its_reason() -> None:
-    script = Script(make=lambda kind, queue, _: plan(kind, queue, reason=True))
+async def test_where_the_name_is_asked_for_a_reason_is_too_for_every_action() -> None:
+    script = Script(make=typed_plan)
     async with asked(script, "p") as d:
         assert "needed: why" in d.text()
+        await reach(d, "act-typed")
+        await d.press(*"invoices")
         await reach(d, "act-do")
         await d.press("enter")
         assert "a reason is needed here" in d.text()
         assert dialog(d).step is DialogStep.CONFIRM
     assert script.permissions == []
+
+
+async def test_the_next_action_begins_in_the_dialog_of_one_that_has_ended() -> None:
+    script = Script()
+    script.goes.set()
+    async with asked(script, "p") as d:
+        await d.press("p")
+        assert script.asked[-1][0] is Kind.PAUSE and len(script.asked) == 1, "not while it is to be confirmed"
+        await d.press("left", "enter")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
+        await d.press("r")
+        await d.until(lambda: script.asked[-1][0] is Kind.REQUEUE and dialog(d).step is DialogStep.CONFIRM, "the next")
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])

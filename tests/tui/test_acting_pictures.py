@@ -45,7 +45,7 @@ def pause_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
         kind, queue, title=f"Pause the pushers of {queue} for 15 m 00 s", count=1, unit="switch", first=(), left_out=(),
         predicate="every push of this queue from now on, until 14:47:07", batch=None, seconds=None,
         consequences=("24 pushers get error QM001, which says until when; those that asked to wait do so",),
-        risks=("statements that work on the table themselves do not ask, and go on",), reason=True,
+        risks=("statements that work on the table themselves do not ask, and go on",),
         sql=("SELECT setval('demo.orders_push_until', :until)",), undo=Undo(True, ()),
     )  # fmt: skip
 

@@ -115,6 +115,16 @@ def test_the_process_ends_when_its_session_is_killed(tmux: Tmux) -> None:
     wait_until(lambda: gone(tmux.pid), 15, what="the program ends with its terminal")
 
 
+def test_the_process_ends_with_its_terminal_though_a_thread_never_does() -> None:
+    tmux = Tmux("reading")
+    try:
+        tmux.expect("● live")
+        tmux.run("kill-session")
+        wait_until(lambda: gone(tmux.pid), 30, what="the program ends with its terminal")
+    finally:
+        tmux.close()
+
+
 def test_q_leaves_at_once_though_the_source_is_stuck_and_cannot_be_closed() -> None:
     tmux = Tmux("stuck")
     try:

@@ -8,7 +8,7 @@ from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import DEFAULT_PAUSE_S, Kind, Pause, Plan, Progress, Side, Undo, paused_as
+from qmon.model.operations import DEFAULT_PAUSE_S, Kind, Pause, Plan, Progress, Side, Undo, because, paused_as
 from qmon.model.text import duration, format_duration, moment, one_line
 from qmon.operate.actions import gate, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import HeldPause, Means
@@ -52,7 +52,7 @@ def prepare_pause(
             sql=() if means is None else (pause_switch.setting(sql, means),), seconds=0.1,
             undo=Undo(possible=False, notes=("resume lifts a pause at any time, and it ends by itself",)),
             consequences=_felt(layout, side, means), risks=(*_already(held, known, side), *_passed(sql, layout, means)),
-            consent=context.consent(), reason=True, refused=why,
+            consent=context.consent(), refused=why,
         )  # fmt: skip
     return _prepared(context, layout, plan, means, for_s)
 
@@ -182,7 +182,7 @@ def _already(held: HeldPause | None, known: Pause | None, side: Side) -> tuple[s
 
 def _by(known: Pause) -> str:
     since_until = f"since {moment(known.since)}, until {moment(known.until)}"
-    return f"by {one_line(known.by)} {since_until}: {one_line(known.reason, 200)}"
+    return f"by {one_line(known.by)} {since_until}{because(one_line(known.reason, 200))}"
 
 
 def _felt(layout: Layout, side: Side, means: Means | None) -> tuple[str, ...]:

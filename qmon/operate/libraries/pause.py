@@ -76,7 +76,7 @@ def _prepare(context: OperatorContext, layout: Layout, side: Side, kind: Kind) -
             undo=Undo(possible=False, notes=("resume lifts it at any time" if pauses else "pause stops them again",)),
             consequences=(queries.load(sql.engine.name, statement, sql.connection.version).purpose,),
             risks=("it does not end by itself: somebody must resume it",) if pauses else (),
-            consent=context.consent(), reason=pauses,
+            consent=context.consent(),
             refused=why_not(context, sql) or lacking(sql, queue.needs(sql, statement)) or already,
         )  # fmt: skip
     record = Record(table_to_text(layout.table), {"side": str(side), "statement": statement})

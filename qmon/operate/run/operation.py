@@ -14,7 +14,7 @@ from typing import Final
 
 from qmon.engines.base import Value
 from qmon.errors import BadInput, PermissionMissing, QmonError
-from qmon.model.operations import Consent, Kind, OperationResult, OperationState, Plan
+from qmon.model.operations import Consent, OperationResult, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.sql import Sql
@@ -28,7 +28,6 @@ _REASONS: Final = 5
 _NAMED: Final = 5
 """Of so many reasons for refusals so many messages are named."""
 _LETTERS: Final = "23456789abcdefghjkmnpqrstuvwxyz"
-_REASON: Final = {Kind.PAUSE: "a pause needs a reason, which everybody sees"}
 _CONTROL: Final = tuple(
     f"control/{name}" for name in ("01_schema", "03_operations", "05_store", "06_make_store", "07_put_back")
 )
@@ -115,7 +114,7 @@ def check(context: OperatorContext, plan: Plan, permission: Permission) -> None:
     if plan.consent is Consent.TYPED and permission.typed != plan.queue:
         raise BadInput(f"the queue's name must be typed exactly: {plan.queue}; nothing was changed")
     if plan.needs_reason and not permission.reason.strip():
-        raise BadInput(f"{_REASON.get(plan.kind, 'a reason is needed')}; nothing was changed")
+        raise BadInput("a reason is needed; nothing was changed")
 
 
 @contextlib.contextmanager

@@ -291,6 +291,12 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
             self.dismiss(result)
             self.app.push_screen(ActionDialog(request, self._runner))
 
+    def action_next(self, action: str) -> None:
+        """Once this has ended: close, and ask for the next action on the screen below."""
+        if self.step is DialogStep.ENDED and self.is_current:
+            self.dismiss(self._result)
+            self.app.call_next(self.app.run_action, f"screen.act('{action}')")
+
     def action_scroll(self, by: int) -> None:
         """A page of the text up or down."""
         body = self.query_one("#act-body", VerticalScroll)
