@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -31,13 +31,13 @@ class Listener:
 
 
 @contextmanager
-def listening(port: int = 0) -> Iterator[Listener]:
-    """A listener until the end; what hangs is let go then."""
+def listening(port: int = 0, decode: Callable[[bytes], Any] = json.loads) -> Iterator[Listener]:
+    """A listener until the end; what hangs is let go then. ``decode``: makes of a body what is kept."""
     listener = Listener()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = decode(self.rfile.read(int(self.headers["Content-Length"])))
             answer = listener.answers.popleft() if listener.answers else 200
             listener.seen.append((self.path, dict(self.headers.items()), body))
             if answer == "hang":

@@ -15,9 +15,11 @@ from qmon.cli import options
 from qmon.cli.output import note
 from qmon.cli.signals import ended_by
 from qmon.errors import BadInput
+from qmon.system import adding
 
 if TYPE_CHECKING:
     from qmon.cli.session import Chosen
+    from qmon.metrics.otlp import OtlpSender
     from qmon.metrics.readings import TargetReadings
     from qmon.monitor.source import Event
     from qmon.recording.write.headless import RecordingStatus
@@ -49,7 +51,7 @@ def _dashboard(asked: bool) -> None:
 
 
 def _check(
-    listen: str | None, textfile: Path | None, record: Path | None, keep: float | None, max_size: str | None,
+    listen: str | None, elsewhere: bool, record: Path | None, keep: float | None, max_size: str | None,
     users: Path | None, certificate: Path | None, key: Path | None,
 ) -> None:  # fmt: skip
     """Raises ``BadInput`` for options that say nothing together."""
@@ -57,8 +59,10 @@ def _check(
         raise BadInput("--certificate and --key are given together")
     if record is None and (keep is not None or max_size is not None):
         raise BadInput("--keep and --max-size are about recordings: give --record")
-    if textfile is not None and listen is None and (users is not None or certificate is not None):
-        raise BadInput("--users, --certificate and --key are about what is served: with --textfile give --listen, too")
+    if elsewhere and listen is None and (users is not None or certificate is not None):
+        raise BadInput(
+            "--users, --certificate and --key are about what is served: with --textfile or --otlp give --listen, too"
+        )
 
 
 def serve(
@@ -77,6 +81,10 @@ def serve(
         typer.Option(
             "--textfile", metavar="FILE", help="Write a file `*.prom` for node_exporter; serve only with `--listen`."
         ),
+    ] = None,
+    otlp: Annotated[
+        str | None,
+        typer.Option("--otlp", metavar="URL", help="Send to an OpenTelemetry collector; serve only with `--listen`."),
     ] = None,
     record: Annotated[
         Path | None, typer.Option("--record", metavar="DIR", help="Record, too: the folder of the recordings.")
@@ -117,10 +125,9 @@ def serve(
     from qmon.metrics.access import tls_of, users_of
     from qmon.metrics.readings import TargetReadings
     from qmon.metrics.server import MetricsServer
-    from qmon.metrics.textfile import TextFile
     from qmon.recording.write.retention import parse_size
 
-    _check(listen, textfile, record, keep, max_size, users, certificate, key)
+    _check(listen, bool(textfile or otlp), record, keep, max_size, users, certificate, key)
     tls = tls_of(certificate, key) if certificate is not None and key is not None else None
     allowed = users_of(users) if users is not None else None
     most = parse_size(max_size) if max_size is not None else None
@@ -129,18 +136,40 @@ def serve(
         readings = {
             each.target.name: TargetReadings(each.target.name, told=partial(told, each.target.name)) for each in known
         }
-        serving = listen is not None or textfile is None
+        serving = listen is not None or not (textfile or otlp)
         places, streams = [], _streams(known, every) if serving else {}
         if serving:
             server = MetricsServer(listen or _LISTEN, [*readings.values()], allowed, tls, [*streams.values()])
             closed.callback(server.close)
             places.append(f"serving {server.url}")
-        if textfile is not None:
-            closed.callback(TextFile(textfile, [*readings.values()], every).close)
-            places.append(f"writing {textfile}")
+        places += _sent_to(closed, textfile, otlp, [*readings.values()], every)
         tidy = tidier(record, keep, most) if record else None
-        ended = _poll(known, readings, streams, every, ", ".join(places), record, tidy)
-    report(ended)
+        report(_poll(known, readings, streams, every, ", ".join(places), record, tidy))
+
+
+def _sent_to(
+    closed: contextlib.ExitStack, textfile: Path | None, otlp: str | None, readings: list[TargetReadings], every: float
+) -> list[str]:
+    """Begin to write and to send the metrics until ``closed``; returns where to, for people."""
+    from qmon.metrics.textfile import TextFile
+
+    places = []
+    if textfile is not None:
+        closed.callback(TextFile(textfile, readings, every).close)
+        places.append(f"writing {textfile}")
+    if otlp is not None:
+        closed.callback(_sender()(otlp, readings, every).close)
+        places.append("sending by OTLP")
+    return places
+
+
+def _sender() -> type[OtlpSender]:
+    """Raises ``BadInput`` where the extra is not installed."""
+    try:
+        from qmon.metrics.otlp import OtlpSender
+    except ModuleNotFoundError:
+        raise BadInput(f"--otlp needs OpenTelemetry's messages: {adding('otlp')}") from None
+    return OtlpSender
 
 
 def _streams(known: list[Chosen], every: float) -> dict[str, Stream]:

@@ -1,0 +1,175 @@
+"""Metrics sent to OpenTelemetry by OTLP over HTTP: the same list, values and absences as what is served.
+
+The form is that of OTLP 1.x, https://opentelemetry.io/docs/specs/otlp/: cumulative sums with their start, and gauges.
+"""
+
+from __future__ import annotations
+
+import gzip
+import ipaddress
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality, Metric, NumberDataPoint
+
+from qmon import __version__
+from qmon.errors import BadInput
+from qmon.metrics.metrics import METRICS
+from qmon.metrics.metrics import Metric as Listed
+from qmon.metrics.readings import TargetReadings
+from qmon.monitor.notify.web import post
+
+_LOG: Final = logging.getLogger(__name__)
+HEADERS: Final = "OTEL_EXPORTER_OTLP_HEADERS"
+"""The environment variable with headers to send, as ``name=value,name=value``, values percent-encoded."""
+_PATH: Final = "/v1/metrics"
+_TIMEOUT_S: Final = 10.0
+_LONGEST_WAIT_S: Final = 300.0
+_CLOSE_S: Final = 2.0
+_UNITS: Final = {"": "1", "ratio": "1", "seconds": "s", "bytes": "By", "messages": "{message}", "sessions": "{session}"}
+"""Units of the list as UCUM, which OpenTelemetry asks for."""
+
+Series = tuple[str, tuple[str, ...]]
+
+
+def endpoint(url: str, headers: Mapping[str, str]) -> str:
+    """Where to post; a collector's address alone is completed. Raises ``BadInput`` for what cannot be posted to."""
+    try:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+            raise ValueError
+    except ValueError:
+        raise BadInput("--otlp is the URL of a collector, such as http://127.0.0.1:4318") from None
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise BadInput(f"--otlp: the URL holds an address and a path only; what is secret goes into {HEADERS}")
+    if headers and parts.scheme == "http" and not _is_here(parts.hostname):
+        raise BadInput(f"--otlp: {HEADERS} would be sent in the clear: use https://")
+    return url.rstrip("/") + ("" if parts.path.strip("/") else _PATH)
+
+
+def headers_of(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The headers that the environment asks for. Raises ``BadInput`` for what is none, without showing it."""
+    found: dict[str, str] = {}
+    for pair in filter(None, (each.strip() for each in environment.get(HEADERS, "").split(","))):
+        name, is_there, value = pair.partition("=")
+        name, value = name.strip(), unquote(value.strip())
+        if not (
+            is_there and name.replace("-", "").replace("_", "").isalnum() and name.isascii() and value.isprintable()
+        ):
+            raise BadInput(f"{HEADERS} is name=value, with commas between several")
+        found[name] = value
+    return found
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Requests:
+    """Makes what is posted of what is known. ``wall``: seconds since the epoch."""
+
+    def __init__(self, targets: Sequence[TargetReadings], wall: Callable[[], float] = time.time) -> None:
+        self._targets, self._wall = tuple(targets), wall
+        self._totals: dict[Series, tuple[int, float]] = {}
+        self._made_ns = int(wall() * 1e9)
+
+    def make(self) -> ExportMetricsServiceRequest:
+        """One request with all that is known now."""
+        now_ns = int(self._wall() * 1e9)
+        metrics = {each.name: _empty(each) for each in METRICS}
+        for target in self._targets:
+            for metric, values, value in target.now():
+                labels = zip(metric.labels, values, strict=True)
+                point = NumberDataPoint(
+                    time_unix_nano=now_ns,
+                    as_double=value,
+                    attributes=[KeyValue(key=key, value=AnyValue(string_value=_valid(text))) for key, text in labels],
+                )
+                if metric.type == "counter":
+                    point.start_time_unix_nano = self._start((metric.name, values), value, now_ns)
+                    metrics[metric.name].sum.data_points.append(point)
+                else:
+                    metrics[metric.name].gauge.data_points.append(point)
+        request = ExportMetricsServiceRequest()
+        of_us = request.resource_metrics.add()
+        for key, text in (("service.name", "qmon"), ("service.version", __version__),
+                          ("service.instance.id", socket.gethostname())):  # fmt: skip
+            of_us.resource.attributes.append(KeyValue(key=key, value=AnyValue(string_value=text)))
+        scope = of_us.scope_metrics.add()
+        scope.scope.name, scope.scope.version = "qmon", __version__
+        scope.metrics.extend(each for each in metrics.values() if each.sum.data_points or each.gauge.data_points)
+        return request
+
+    def _start(self, series: Series, value: float, now_ns: int) -> int:
+        """Since when a total counts: since we began, or since it was seen to begin anew."""
+        since, before = self._totals.get(series, (self._made_ns, value))
+        if value < before:
+            since = now_ns
+        self._totals[series] = (since, value)
+        return since
+
+
+def _empty(listed: Listed) -> Metric:
+    metric = Metric(name=listed.name, description=listed.help, unit=_UNITS[listed.unit])
+    if listed.type == "counter":
+        metric.sum.is_monotonic = True
+        metric.sum.aggregation_temporality = AggregationTemporality.AGGREGATION_TEMPORALITY_CUMULATIVE
+    return metric
+
+
+def _valid(text: str) -> str:
+    """As UTF-8 has it: names of queues may hold halves of surrogate pairs."""
+    return text.encode("utf-8", "replace").decode()
+
+
+class OtlpSender:
+    """Posts every ``every_s`` seconds until closed, on a thread of its own.
+
+    What a collector does not take is not kept: the next request has all that is known by then, and totals go on. One
+    that fails or hangs costs a line in the log when that begins and when it ends. Raises ``BadInput`` for a URL that
+    cannot be posted to.
+    """
+
+    def __init__(
+        self, url: str, targets: Sequence[TargetReadings], every_s: float, *, timeout_s: float = _TIMEOUT_S
+    ) -> None:
+        own = headers_of()
+        self._url = endpoint(url, own)
+        self._headers = own | {
+            "Content-Type": "application/x-protobuf",
+            "Content-Encoding": "gzip",
+            "User-Agent": f"qmon/{__version__}",
+        }
+        self._requests, self._every_s, self._timeout_s = Requests(targets), every_s, timeout_s
+        self._failing = ""
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="qmon-otlp", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End; a request under way is given two seconds."""
+        self._closing.set()
+        self._thread.join(_CLOSE_S)
+
+    def _run(self) -> None:
+        wait_s = self._every_s
+        while not self._closing.wait(wait_s):
+            body = gzip.compress(self._requests.make().SerializeToString(), 1)
+            answer = post(self._url, body, self._headers, self._timeout_s)
+            wait_s = max(self._every_s, min(answer.after_s or 0.0, _LONGEST_WAIT_S))
+            if answer.problem and answer.problem != self._failing:
+                _LOG.warning("--otlp: the collector %s", answer.problem)
+            elif self._failing and not answer.problem:
+                _LOG.warning("--otlp: the collector takes metrics again")
+            self._failing = answer.problem
