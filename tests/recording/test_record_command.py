@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.record import watch
 from qmon.recording.read.paths import segments, targets
 from qmon.recording.read.segment_reader import open_segment
+from qmon.recording.write.headless import HeadlessRecorder
 from qmon.recording.write.retention import MARK, parse_size, retain
 from tests.cli.calling import call, program, surroundings
-from tests.contract.watching import installed
+from tests.contract.watching import installed, target_of
 from tests.facts import query, wait_until
 from tests.recording.writing import lines_of, sequences, text_of, value
 from tests.schemas import valid
@@ -44,6 +47,20 @@ def configured(tmp_path: Path, url: str) -> str:
     path = tmp_path / "qmon.toml"
     path.write_text(CONFIG.format(url=url))
     return str(path)
+
+
+@pytest.mark.server
+def test_what_is_recorded_is_sealed_where_watching_it_fails(tmp_path: Path) -> None:
+    running = HeadlessRecorder(target_of("postgresql://nobody@127.0.0.1:1/nothing"), (), tmp_path, interval_s=1.0)
+
+    def full() -> None:
+        raise OSError("the disk is broken")
+
+    with pytest.raises(OSError, match="the disk is broken"):
+        watch([running], threading.Event(), None, full)
+    (end,) = [value(line) for line in lines_of(tmp_path) if line.kind == "end"]
+    assert end["reason"] == "qmon has failed"
+    assert not any(path.name.startswith("_") for path in segments(tmp_path))
 
 
 def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, database: str) -> None:

@@ -167,10 +167,18 @@ def test_a_sign_is_said_once_it_has_lasted_and_anew_when_it_was_gone() -> None:
         assert found is not None
         codes.append(found.queues[0].verdict and (found.queues[0].verdict.code, found.queues[0].verdict.since_at))
     assert codes == [None, None, ("not activated", 1000.0), None, None, None, ("not activated", 1020.0)]
-    assert fold(track, 1036.0, None) is None
-    again = fold(track, 1037.0, lone)
-    assert again is not None
-    assert again.queues[0].verdict is None
+
+
+@pytest.mark.parametrize(("away_s", "since"), [(30.0, 1000.0), (90.0, None)], ids=["a break", "too long"])
+def test_what_was_wrong_goes_on_after_a_break(away_s: float, since: float | None) -> None:
+    track, lone = BrokerTrack(), Broker(1000.0, (QUEUE,), ())
+    for at in (1000.0, 1015.0):
+        assert fold(track, at, lone) is not None
+    assert fold(track, 1000.0 + away_s, None) is None, "not read yet on the new connection"
+    back = fold(track, 1001.0 + away_s, replace(lone, read_at=1001.0 + away_s))
+    assert back is not None
+    verdict = back.queues[0].verdict
+    assert (verdict and verdict.since_at) == since
 
 
 def test_what_is_not_delivered_grows_by_so_many_a_second_of_the_last_minute() -> None:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from qmon.model.figure import Figure
 from qmon.model.samples.messages import MessageDiagnostics
 from qmon.model.sessions.clients import Sessions
-from qmon.model.snapshot import QueueSamples
+from qmon.model.sessions.owners import Owners
+from qmon.model.snapshot import ProbeFailure, QueueSamples
 from qmon.monitor.state.diagnosis import QueueDiagnosis
 from tests.unit.test_verdicts_messages import LAYOUT, POLL, client, owner
 
@@ -28,3 +29,18 @@ def test_what_was_left_out_is_what_it_was_and_who_is_connected_for_half_a_minute
     gone = evidence.add(replace(POLL, sampled_at=1031.0), LEFT, DONE, None)
     assert (gone.owners, gone.poppers) == (first.owners, None)
     assert evidence.add(replace(FULL, sampled_at=1032.0), QueueSamples(LAYOUT), DONE, SEEN).owners is None
+
+
+def test_what_fails_to_be_read_is_what_it_was_for_half_a_minute_and_goes_on_when_it_is_read_again() -> None:
+    evidence = QueueDiagnosis()
+    first = evidence.add(FULL, READ, DONE, SEEN)
+    assert first.owners is not None
+
+    def failing(at: float) -> Owners | None:
+        poll = replace(FULL, sampled_at=at, failures=(ProbeFailure("owners", "no answer", LAYOUT.queue),))
+        return evidence.add(poll, QueueSamples(LAYOUT), DONE, SEEN).owners
+
+    assert failing(1010.0) == first.owners
+    assert failing(1039.0) == first.owners
+    assert failing(1041.0) is None, "old is not fresh"
+    assert evidence.add(replace(FULL, sampled_at=1042.0), READ, DONE, SEEN).owners == first.owners

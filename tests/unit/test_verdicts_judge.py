@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.rates.usage import QueueUse
 from qmon.model.sessions.clients import ClientsSeen
+from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RULES, RuleInput, judge
 from qmon.model.verdicts.judge import undecided
 from qmon.model.waits.locked import Locked
@@ -67,6 +70,31 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
         (replace(seen, queue=replace(read, poppers=None)), {"no poppers", "poppers not claiming"}),
     ):
         assert undecided_of(blind, 0.0, {}) == codes
+
+
+@pytest.mark.parametrize(
+    ("probe", "codes"),
+    [
+        ("tried_state", {"poison message at the head", "delivered twice"}),
+        ("ring_sweep", {"ring hole", "ring orphans"}),
+        ("priorities_state", {"priority starved"}),
+        ("counters", {"archive behind"}),
+        ("circles", {"deadlocks"}),
+        ("statistics", {"statistics"}),
+    ],
+)
+def test_a_verdict_whose_probe_fails_is_not_over(probe: str, codes: set[str]) -> None:
+    nothing = Figure.unknown("nothing was popped")
+    read = QueueEvidence(poppers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ()))
+    seen = replace(
+        FINE, queue=read, snapshot=replace(poll(1, 0.0), horizon=()), target=TargetEvidence(waiting=waiting())
+    )
+    failed = ProbeFailure(probe, "took longer than the poll may")
+    for_all = replace(seen, snapshot=replace(poll(1, 0.0), horizon=(), failures=(failed,)))
+    assert undecided_of(replace(seen, failures=(replace(failed, queue="orders"),)), 0.0, {}) == codes
+    assert undecided_of(for_all, 0.0, {}) == codes
+    elsewhere = replace(poll(1, 0.0), horizon=(), failures=(replace(failed, queue="mails"),))
+    assert undecided_of(replace(seen, snapshot=elsewhere), 0.0, {}) == frozenset()
 
 
 def test_codes_are_unique_and_explain_only_verdicts_there_are_and_never_each_other() -> None:

@@ -112,7 +112,23 @@ def watch(
     length: float | None,
     tidy: Callable[[], RetentionResult | None],
 ) -> None:
-    """Wait for the end; meanwhile say how it goes, and keep the recordings within bounds."""
+    """Wait for the end; meanwhile say how it goes, and keep the recordings within bounds.
+
+    Raises what ``tidy`` raises; what was recorded is sealed then.
+    """
+    with contextlib.ExitStack() as unless_ended:
+        for recorder in running:
+            unless_ended.callback(recorder.close, "qmon has failed")
+        _watch(running, ending, length, tidy)
+        unless_ended.pop_all()
+
+
+def _watch(
+    running: list[HeadlessRecorder],
+    ending: threading.Event,
+    length: float | None,
+    tidy: Callable[[], RetentionResult | None],
+) -> None:
     began = time.monotonic()
     tidied = -_TIDY_S
     warned = False

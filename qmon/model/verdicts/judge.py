@@ -98,6 +98,13 @@ RULES: Final[tuple[Rule, ...]] = (
     BEHIND,
 )
 """The rules; of equally severe verdicts the earlier is shown first."""
+_TOLD_BY: Final[Mapping[str, tuple[Rule, ...]]] = {
+    "owners": (POISON, TWICE, STUCK), "tried": (POISON, TWICE), "ring_sweep": (HOLE, ORPHANS),
+    "drawers": (HOLE, ORPHANS), "lost": (HOLE, ORPHANS), "priorities": (STARVED,),
+    "counters": (BEHIND,), "table_counters": (BEHIND,),
+    "statistics": (STATISTICS,), "deadlock": (DEADLOCKS,), "circles": (DEADLOCKS,), "blocking": (LOCKED,),
+}  # fmt: skip
+"""By the beginning of a probe's name the rules that it gives evidence for."""
 _CODES: Final = frozenset(rule.code for rule in RULES)
 
 
@@ -160,6 +167,10 @@ def _unread(s: RuleInput) -> frozenset[str]:
         found.append(HORIZON)
     if s.queue.poppers is None:
         found += (NO_POPPERS, NOT_CLAIMING)
+    failures = (*s.failures, *(each for each in (s.snapshot.failures if s.snapshot else ()) if not each.queue))
+    for prefix, rules in _TOLD_BY.items():
+        if any(each.probe.startswith(prefix) for each in failures):
+            found += rules
     return frozenset(rule.code for rule in found)
 
 

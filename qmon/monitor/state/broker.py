@@ -23,11 +23,15 @@ class BrokerTrack:
         self._read_at: float | None = None
 
     def add(self, snapshot: Snapshot) -> BrokerView | None:
-        """Take in one poll; ``None`` where there are no queues of Service Broker."""
+        """Take in one poll; ``None`` where there are no queues of Service Broker, or they are not read yet.
+
+        So it is for a while after each connection: what was wrong before goes on, within a minute.
+        """
         found = snapshot.broker
         if found is None:
-            self._since, self._read_at = {}, None
-            self._undelivered.clear()
+            if self._read_at is not None and snapshot.sampled_at - self._read_at > _GROWTH_S:
+                self._since, self._read_at = {}, None
+                self._undelivered.clear()
             return None
         if self._read_at is not None and found.read_at < self._read_at:
             self._undelivered.clear()
