@@ -19,6 +19,7 @@ from tests.benchmarks import (
     pipeline,
     probe_cost,
     recording,
+    serving,
     tax,
     texts,
 )
@@ -37,6 +38,7 @@ PARTS = {
     "pause": pausing.run,
     "acting": acting.run,
     "recording": recording.run,
+    "serve": serving.run,
     "pipeline": pipeline.run,
 }
 HALVES = {"acting-requeue": acting.run_requeue, "acting-purge": acting.run_purge}
