@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -101,6 +102,24 @@ def test_the_source_archive_holds_what_building_needs(built: Path) -> None:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {f"{folder}/{name}" for folder in ("sql", "docs") for name in listing(folder)} <= names
     assert {"pyproject.toml", "LICENSE", "README.md", "constraints.txt", "tests/conftest.py"} <= names
+
+
+def test_what_the_image_copies_makes_the_same_wheel(built: Path, tmp_path: Path) -> None:
+    copied = tmp_path / "src"
+    for words in re.findall(r"^COPY (.+)$", (CHECKOUT / "Containerfile").read_text(), re.M):
+        *names, place = words.split()
+        for name in names:
+            if (CHECKOUT / name).is_dir():
+                shutil.copytree(
+                    CHECKOUT / name, tmp_path / place.lstrip("/"), ignore=shutil.ignore_patterns("__pycache__")
+                )
+            else:
+                copied.mkdir(exist_ok=True)
+                shutil.copy(CHECKOUT / name, copied)
+    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, copied, cwd=tmp_path)
+    wheels = *built.glob("*.whl"), *tmp_path.glob("*.whl")
+    ours, image = (set(zipfile.ZipFile(wheel).namelist()) for wheel in wheels)
+    assert image == ours
 
 
 def test_installed_alone_it_runs_and_finds_its_sql_and_manual(alone: Path, tmp_path: Path) -> None:
