@@ -30,9 +30,24 @@ def end_server(mark: str, data: Path, seconds: float = 10.0) -> None:
         processes.thaw(mark)
         if processes.wait_gone(mark, seconds):
             return
+    processes.freeze(mark)  # so that none is started while the others die
+    makers = processes.marked(mark)
     processes.kill(mark)
     if processes.wait_gone(mark, seconds):
         remove_shared_memory(data)
+        _remove_made_by(makers)
+
+
+def end_group(group: int, seconds: float = 2.0) -> None:
+    """Kill a process group (SIGKILL), wait so many seconds for its end, and remove the shared memory that it made.
+
+    One already gone, or not ours, is passed over.
+    """
+    processes.signal_group(group, signal.SIGSTOP)
+    makers = processes.in_group(group)
+    processes.signal_group(group, signal.SIGKILL)
+    if processes.wait_group_gone(group, seconds):
+        _remove_made_by(makers)
 
 
 def postmaster_pid(data: Path) -> int:
@@ -53,18 +68,30 @@ def remove_shared_memory(data: Path) -> None:
         owner = data.stat().st_uid
     except (OSError, ValueError, IndexError):
         return
-    if os.geteuid() == 0 and not _belongs(segment, owner):
-        return
-    with contextlib.suppress(OSError, AttributeError):  # a system without System V shared memory
-        ctypes.CDLL(None).shmctl(segment, _IPC_RMID, None)
+    if os.geteuid() != 0 or any(row["shmid"] == segment and row["uid"] == owner for row in _segments()):
+        _remove(segment)
 
 
-def _belongs(segment: int, owner: int) -> bool:
-    """Whether the segment with this id belongs to that account, as the kernel tells."""
+def _remove_made_by(pids: set[int]) -> None:
+    """Remove the segments that these processes, which have ended, made and nobody uses.
+
+    A server writes the id of its segment down only after it has made it; one that is killed in between, as initdb's
+    are, names it nowhere.
+    """
+    for row in _segments():
+        if row["cpid"] in pids and not row["nattch"]:
+            _remove(row["shmid"])
+
+
+def _segments() -> list[dict[str, int]]:
+    """All System V segments as Linux tells them; none on other systems."""
     try:
         header, *lines = Path("/proc/sysvipc/shm").read_text().splitlines()
     except OSError:
-        return False
-    names = header.split()
-    rows = (dict(zip(names, line.split(), strict=False)) for line in lines)
-    return any(int(row["shmid"]) == segment and int(row["uid"]) == owner for row in rows)
+        return []
+    return [dict(zip(header.split(), map(int, line.split()), strict=False)) for line in lines]
+
+
+def _remove(segment: int) -> None:
+    with contextlib.suppress(OSError, AttributeError):  # a system without System V shared memory
+        ctypes.CDLL(None).shmctl(segment, _IPC_RMID, None)

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from qmon.demo import cleanup, processes
+from qmon.demo import cleanup
 
 if sys.platform == "win32":
     raise ImportError("only where there is POSIX")
@@ -27,7 +27,6 @@ if sys.platform == "win32":
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from qmon.demo.guardian import main; main()"
 _PACKAGES = Path(__file__).parents[2]
 _CHECK_EVERY_S = 0.5  # how soon the end of the parent is noticed where a forked child still holds the pipe
-_GROUP_GONE_S = 2.0
 
 
 class Guardian:
@@ -127,7 +126,7 @@ class _CleanupList:
 
     def clean(self) -> None:
         for group in self.groups:
-            processes.kill_group(group, _GROUP_GONE_S)
+            cleanup.end_group(group)
         for mark, data in self.servers:
             cleanup.end_server(mark, data)
         for folder in self.folders:

@@ -91,24 +91,26 @@ def kill(mark: str) -> None:
     send(marked(mark), signal.SIGKILL)
 
 
-def kill_group(group: int, seconds: float) -> None:
-    """Kill a process group (SIGKILL) and wait for its end, at most so many seconds.
-
-    One already gone, or not ours, is passed over.
-    """
+def signal_group(group: int, number: signal.Signals) -> None:
+    """Send a signal to a process group; one already gone, or not ours, is passed over."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
-        _wait_not(lambda: _group_lives(group), seconds)
+        os.killpg(group, number)
 
 
-def _group_lives(group: int) -> bool:
-    """Whether a process of the group lives; those that ended and wait for their parent do not."""
+def in_group(group: int) -> set[int]:
+    """The ids of the group's living processes, as Linux tells; those that ended and wait for their parent are not."""
+    found = set()
     for stat in _PROC.glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             state, _, number = stat.read_text().rpartition(")")[2].split()[:3]
             if int(number) == group and state not in "ZX":
-                return True
-    return False
+                found.add(int(stat.parent.name))
+    return found
+
+
+def wait_group_gone(group: int, seconds: float) -> bool:
+    """Wait until no process of the group lives; False where some do after that many seconds."""
+    return _wait_not(lambda: in_group(group), seconds)
 
 
 def wait_gone(mark: str, seconds: float) -> bool:

@@ -251,9 +251,14 @@ class EmbeddedServer:
             options.append(f"--pwfile={secret}")
         made = self._ready_programs().initdb(place.data, SUPERUSER, options)
         self.guardian.keep_group(made.pid)
-        output, _ = made.communicate()
-        self.guardian.forget_group(made.pid)
-        secret.unlink(missing_ok=True)
+        try:
+            output, _ = made.communicate()
+        except BaseException:
+            cleanup.end_group(made.pid)
+            raise
+        finally:
+            self.guardian.forget_group(made.pid)
+            secret.unlink(missing_ok=True)
         if made.returncode:
             raise Unreachable(f"initdb failed: {last_words(output)}")
 

@@ -111,6 +111,24 @@ def test_destroy_after_kill_removes_the_shared_memory(temporary: Path, monkeypat
     assert list(temporary.iterdir()) == []
 
 
+def test_shared_memory_that_a_killed_group_named_nowhere_is_removed(temporary: Path) -> None:
+    """As that of a server of initdb, killed between making its segment and writing down which it is."""
+    maker = "import ctypes, signal; print(ctypes.CDLL(None).shmget(0, 56, 0o1600), flush=True); signal.pause()"
+    script = f"""
+import os, subprocess, sys
+from qmon.demo.guardian import Guardian
+guardian = Guardian()
+command = [sys.executable, "-c", {maker!r}]
+helper = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE, text=True)
+guardian.keep_group(helper.pid)
+print(helper.stdout.readline().strip(), guardian.pid, flush=True)
+os.kill(os.getpid(), 9)
+"""
+    segment, guardian = _last_words(script)
+    wait_until(lambda: not alive(guardian), what="the guardian's end")
+    assert segment not in shared_memory()
+
+
 def _last_words(script: str, *arguments: object) -> list[int]:
     """Run a script that says some numbers on one line and ends; those it left behind may hold its output open."""
     process = subprocess.Popen(
