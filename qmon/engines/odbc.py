@@ -39,8 +39,7 @@ _CANCEL_S: Final = 2.0
 """So many seconds a connection that is closed waits for a cancel that is under way."""
 
 COUNT: Final = ("done",)
-"""The columns of a statement that changes rows and says itself how many: what comes first from the server may be the
-count of a trigger, or none at all."""
+"""The columns of a statement that says itself how many rows it changed: the first count may be that of a trigger."""
 
 ExplainStatement = Callable[[DriverFault, str], QmonError]
 """Turns a fault of a running statement, and the statement's name, into the error to raise."""
@@ -142,7 +141,6 @@ class OdbcConnection:
         self._nul_allowed = nul_allowed
         self._most_values = most_values
         self._list_of = list_of
-        self._cursor = self._cursor_within(query_timeout_s)
         self._lists: Texts[pyodbc.Cursor] = Texts()
         self._guard = threading.Lock()
         self._running: pyodbc.Cursor | None = None
@@ -159,6 +157,7 @@ class OdbcConnection:
         """Where batches are repeated: what the server has read already."""
         self.limits: Callable[[float], Bound] | None = None
         """Where the server itself ends statements: what tells it after how many seconds."""
+        self._cursor = self._cursor_within(query_timeout_s)
 
     def _cursor_within(self, seconds: float | None) -> pyodbc.Cursor:
         if seconds is not None:
@@ -306,6 +305,12 @@ class OdbcConnection:
         finally:
             self._guard.release()
 
+    def __del__(self) -> None:
+        """Close what nobody closed: where a driver does not free the cursor of a session that has ended (psqlODBC 17),
+        pyodbc raises that wherever Python is by then.
+        """
+        self.close()
+
     def _values(self, bound: Bound) -> list[Value]:
         return values_of(bound, nul_allowed=self._nul_allowed)
 
@@ -314,10 +319,7 @@ class OdbcConnection:
         if self._most_values is not None:
             sizes = [_TEXT if of_one_length(value) else None for value in values]
             cursor.setinputsizes(sizes if any(sizes) else None)
-        if values:
-            cursor.execute(text, values)
-        else:
-            cursor.execute(text)
+        cursor.execute(*((text, values) if values else (text,)))
 
     def _read_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
         out: list[Rows] = []

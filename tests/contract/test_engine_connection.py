@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import threading
 from collections.abc import Iterator
@@ -326,6 +327,18 @@ def test_a_session_ended_at_its_statement_or_in_its_transaction_is_lost(database
         other.fetch(ALIVE)
     for lost in (connection, other):
         lost.close()
+
+
+def test_an_ended_session_that_nobody_closed_raises_nothing(database: str) -> None:
+    """Where a driver does not free its cursor (psqlODBC 17), pyodbc raises that wherever Python is by then."""
+    for text in ("SELECT 1 AS one", "SELECT 1 / 0 AS none"):
+        connection = open_target(database)
+        query(database, "SELECT pg_terminate_backend(?, 5000)", connection.session_id)
+        with pytest.raises(ConnectionLost):
+            connection.fetch(sql(text, "one"))
+        del connection
+        gc.collect()
+    assert query(database, "SELECT 1 AS alive")
 
 
 def test_a_killed_server_is_lost_not_hung() -> None:

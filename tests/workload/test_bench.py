@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,12 +42,13 @@ def traces(url: str) -> list[object]:
 
 
 @pytest.fixture
-def site(database: str) -> Site:
+def site(database: str) -> Iterator[Site]:
     """An empty schema of a bench; its database is dropped afterwards."""
     connection = ENGINE.connect(target_of(database), Session("bench"))
     made = Site(connection, ENGINE, target_of(database), new_schema())
     made.make()
-    return made
+    yield made
+    connection.close()
 
 
 @pytest.fixture
