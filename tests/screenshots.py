@@ -189,7 +189,7 @@ def main(arguments: list[str]) -> int:
     history_s = float(arguments[0]) if arguments else HISTORY_S
     with (
         exit_on_signals(),
-        runner.scene() as (target, _),
+        runner.scene() as (target, _, _),
         tempfile.TemporaryDirectory(prefix="qmon-pictures-") as folder,
     ):
         poller = open_poller(target, interval_s=runner.INTERVAL_S, budget=budget_of(BUDGET))

@@ -10,10 +10,11 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from qmon.demo.scene import FAULTS, PARTS, SCHEMA, loads
+from qmon.demo.scene import PARTS, SCHEMA, loads
 from qmon.demo.server import EmbeddedServer
+from qmon.demo.story import Story
 from qmon.engines.base import Bound, Connection, Session, Target
 from qmon.engines.registry import engine
 from qmon.engines.sql import queries
@@ -43,25 +44,37 @@ SETTINGS: Final = {
 }
 
 
+class Scene(NamedTuple):
+    """The scene while it is on: the server as a target, the load, and what goes wrong."""
+
+    target: Target
+    load: Load
+    story: Story
+
+
 @contextlib.contextmanager
-def scene(*, quiet: bool = False) -> Iterator[tuple[Target, Load]]:
+def scene(*, tour: bool = False) -> Iterator[Scene]:
     """The server with the scene's queues under load; everything is stopped and removed at the end.
 
-    Raises ``BadInput`` where the server's programs are missing, ``Unreachable`` where it does not come up.
+    ``tour``: one trouble at a time, each until it is answered. Raises ``BadInput`` where the server's programs are
+    missing, ``Unreachable`` where it does not come up.
     """
-    with EmbeddedServer(settings=SETTINGS) as server, scene_on(server, quiet=quiet) as loaded:
-        yield loaded
+    with EmbeddedServer(settings=SETTINGS) as server, scene_on(server, tour=tour) as made:
+        yield made
 
 
 @contextlib.contextmanager
-def scene_on(server: EmbeddedServer, *, quiet: bool = False) -> Iterator[tuple[Target, Load]]:
+def scene_on(server: EmbeddedServer, *, quiet: bool = False, tour: bool = False) -> Iterator[Scene]:
     """The scene's queues under load on a server that runs with ``SETTINGS``."""
     _tell("PostgreSQL is up; installing the queues", quiet)
     target = target_of(server.url())
     layouts = _install(target)
-    with Load(target, loads(layouts), FAULTS) as load:
+    with (
+        Load(target, loads(layouts)) as load,
+        Story(target, layouts, load, server.folder / "operations.jsonl", tour=tour) as story,
+    ):
         _tell("the queues are under load; faults come and go", quiet)
-        yield target, load
+        yield Scene(target, load, story)
 
 
 def target_of(url: str) -> Target:
@@ -73,7 +86,7 @@ def target_of(url: str) -> Target:
 def headless(seconds: float) -> tuple[View, dict[str, Any]]:
     """Run the scene for so many seconds without a screen: what qmon saw, last, and as a report beside what the load
     counted, by queue under ``workload``."""
-    with scene() as (target, load):
+    with scene() as (target, load, _):
         views = _watch(target, seconds)
         view = views[-1]
         until(load.counts, view.sampled_at)

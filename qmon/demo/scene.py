@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from qmon.model.layout.layout import Layout
+from qmon.model.view import View
 from qmon.workload.plan import PlannedFault, QueueLoad
 
 SCHEMA: Final = "shop"
@@ -33,7 +34,7 @@ PARTS: Final = (
     ScenePart("cleanup", "heap"),
     ScenePart("exports", "batch_single", timeout_s=60.0),
     ScenePart("imports", "batch_split", timeout_s=60.0),
-    ScenePart("ledger", "strict_fifo"),
+    ScenePart("ledger", "strict_fifo", backlog=600),
     ScenePart("prices", "ring_subscribers", ring_size=1000),
     ScenePart("reminders", "pending"),
     ScenePart("sensors", "ring_classic", ring_size=1000),
@@ -56,11 +57,12 @@ STEADY: Final = (
 
 
 def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
-    """The healthy load: all queues keep up, but for the thumbnails, whose backlog drains slowly."""
+    """The healthy load: all queues keep up, but for the thumbnails and the ledger, whose backlogs drain slowly."""
+    of_its_own: dict[str, dict[str, float]] = {"ledger": {"poppers": 3, "pop_rate": 7.0}, "uploads": {"pop_rate": 40.0}}
 
     def steady(queue: str) -> QueueLoad:
-        more = {"rate": 6.0, "pop_rate": 15.0, "idle_s": 0.1, "keeper": True, "requeue_after_s": 60.0}
-        return load(queue, **more, own_processes=False)
+        more: dict[str, Any] = {"rate": 6.0, "pop_rate": 15.0, "idle_s": 0.1, "keeper": True, "requeue_after_s": 60.0}
+        return load(queue, **more | of_its_own.get(queue, {}), own_processes=False)
 
     def load(queue: str, rate: float, **more: Any) -> QueueLoad:
         more |= {"pusher_application": "shop-api", "popper_application": f"{queue}-worker"}
@@ -68,7 +70,7 @@ def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
 
     return [
         load("orders", 120, pushers=2, poppers=2, pop_rate=190, keeper=True),
-        load("invoices", 40, pushers=2, poppers=3, work_s=0.02, fail_share=0.03, keeper=True, requeue_after_s=45),
+        load("invoices", 40, pushers=2, poppers=3, work_s=0.02, fail_share=0.03, keeper=True, requeue_after_s=120),
         load("mails", 60, pushers=2, poppers=2, batch=10, pop_rate=110, work_s=0.05, keeper=True, requeue_after_s=60),
         load("events", 80, pushers=2, poppers=2, pop_rate=160, rollback_share=0.05),
         load("audit", 30, pushers=1, poppers=1, pop_rate=90),
@@ -77,14 +79,80 @@ def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
     ]
 
 
-FAULTS: Final = (
-    PlannedFault("rollbacks", "events", at_s=6, for_s=12, amount=0.3, every_s=45),
-    PlannedFault("crash", "invoices", at_s=10, for_s=2, every_s=60),
-    PlannedFault("hold", "audit", at_s=20, for_s=22, amount=6, every_s=90),
-    PlannedFault("rate", "orders", at_s=25, for_s=50, amount=280, every_s=150),
-    PlannedFault("slow", "mails", at_s=40, for_s=40, amount=0.4, every_s=160),
-    PlannedFault("pin", at_s=55, for_s=45, every_s=150),
-    PlannedFault("no_poppers", "events", at_s=75, for_s=25, every_s=140),
+@dataclass(frozen=True, slots=True)
+class PlannedPause:
+    """Somebody pauses the pushers of a queue, as a key of qmon does. Times in seconds, as those of a fault."""
+
+    queue: str
+    reason: str
+    at_s: float
+    for_s: float
+    every_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One trouble of the story: what happens, what is said of it, and the verdict by which it is known.
+
+    ``queue``: which has the verdict, empty where several do. ``keys``: what answers it, from the overview with the
+    queue chosen; what they open is to be confirmed.
+    """
+
+    trouble: PlannedFault | PlannedPause
+    queue: str
+    code: str
+    broken: str
+    keys: tuple[str, ...]
+    answer: str
+
+    def seen_in(self, view: View) -> bool:
+        """Whether the verdict holds."""
+        return any(
+            verdict.code == self.code
+            for queue in view.queues
+            if self.queue in ("", queue.name)
+            for verdict in queue.verdicts
+        )
+
+
+_LASTS_S: Final = 60.0
+_AGAIN_S: Final = 240.0
+
+STORY: Final = (
+    Step(
+        PlannedFault("crash", "invoices", at_s=5, for_s=2, every_s=_AGAIN_S), "invoices", "stuck in progress",
+        "a worker of invoices was killed with a message in its hands: nobody works on it, nobody else may",
+        ("r",), "choose invoices, press r, and confirm: the message is made ready again",
+    ),
+    Step(
+        PlannedPause("prices", "the price list is being corrected", at_s=20, for_s=_LASTS_S, every_s=_AGAIN_S),
+        "prices", "paused",
+        "somebody has paused the pushers of prices, on purpose: no trouble, but somebody may have forgotten it",
+        ("p",), "choose prices, press p, and confirm: its pushers go on",
+    ),
+    Step(
+        PlannedFault("rate", "uploads", at_s=24, for_s=_LASTS_S, amount=250, every_s=_AGAIN_S), "uploads", "ring full",
+        "a batch pushes much faster than uploads is popped: every slot of the ring is full, and pushers wait",
+        ("p",), "choose uploads, press p, and confirm: its pushers pause until the poppers have caught up",
+    ),
+    Step(
+        PlannedFault("hold", "ledger", at_s=34, for_s=_LASTS_S, amount=5, every_s=_AGAIN_S, by="stock count"), "ledger",
+        "everything locked",
+        "a session has locked the first messages of ledger and gone idle: its poppers wait in a row",
+        ("4", "E"), "press 4 to see who waits for whom, then E, and confirm: the blocker is ended",
+    ),
+    Step(
+        PlannedFault("pin", at_s=10, for_s=_LASTS_S, every_s=_AGAIN_S, by="monthly report"), "", "vacuum held back",
+        "a transaction was left open: dead rows stay, and every pop of every queue steps over ever more of them",
+        ("3", "E"), "press 3 to see who holds the horizon, then E, and confirm: the session is ended",
+    ),
+)  # fmt: skip
+"""The first minute: stuck, paused, ring full, blocked, held back. A tour has them in this order, each by itself."""
+
+LATER: Final = (
+    PlannedFault("rollbacks", "events", at_s=45, for_s=12, amount=0.3, every_s=90),
+    PlannedFault("rate", "orders", at_s=75, for_s=50, amount=280, every_s=_AGAIN_S),
+    PlannedFault("slow", "mails", at_s=85, for_s=40, amount=0.4, every_s=_AGAIN_S),
+    PlannedFault("no_poppers", "events", at_s=110, for_s=25, every_s=_AGAIN_S),
 )
-"""What goes wrong, and when: rollbacks, a crashed popper, a session that holds locks, a surge, a slow consumer, a long
-transaction, poppers that pause. Each comes again."""
+"""What goes wrong after that: rollbacks, a surge, a slow consumer, poppers that pause."""

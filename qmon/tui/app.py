@@ -32,6 +32,7 @@ from qmon.tui.status import Shown
 from qmon.tui.themes import DARK, LIGHT, PLAIN, THEMES, no_color
 
 if TYPE_CHECKING:
+    from qmon.demo.story import Told
     from qmon.recording.write.recorder import Recorder
 
 _TICK_S: Final = 1.0
@@ -64,6 +65,7 @@ class QmonApp(App[None], inherit_bindings=False):
         for_s: end by itself after so many seconds.
         known: recordings of the target, and what is usual.
         served: where the ``qmon serve`` is that the source reads from, such as ``ops-1:9777``.
+        told: what a tour says now.
         clock: our monotonic clock, in seconds.
 
     Attributes:
@@ -101,6 +103,7 @@ class QmonApp(App[None], inherit_bindings=False):
         recorder: Recorder | None = None,
         known: KnownPast | None = None,
         served: str = "",
+        told: Callable[[], Told] | None = None,
     ) -> None:
         no_colour = no_color() if plain is None else plain
         super().__init__(ansi_color=True if no_colour else None)
@@ -116,6 +119,7 @@ class QmonApp(App[None], inherit_bindings=False):
         self.runner = runner
         self.alerting = alerting
         self.known = known or KnownPast()
+        self.told = told
         self._recorder = recorder
         self._for_s = for_s
         self._feed = Feed(self, fold)

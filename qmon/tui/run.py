@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Final
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qmon.demo.story import Told
     from qmon.monitor.alerting import Alerting
     from qmon.monitor.source import SnapshotSource
     from qmon.recording.write.recorder import Recorder
@@ -37,6 +40,7 @@ def run(
     recorder: Recorder | None = None,
     known: KnownPast | None = None,
     served: str = "",
+    told: Callable[[], Told] | None = None,
 ) -> int:
     """Show what ``source`` gives until the user leaves, or for ``for_s`` seconds; returns the exit code.
 
@@ -55,7 +59,7 @@ def run(
 
     app = _app_for(source)(
         source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, runner=runner,
-        alerting=alerting, recorder=recorder, known=known, served=served,
+        alerting=alerting, recorder=recorder, known=known, served=served, told=told,
     )  # fmt: skip
     try:
         with Hangup(app) as hangup:

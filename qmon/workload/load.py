@@ -24,7 +24,6 @@ from qmon.workload.spec import Role, WorkerSpec
 from qmon.workload.statements import Statements
 
 SAMPLE_S: Final = 0.1
-FAULT_APPLICATION: Final = "load-fault"
 PER_PROCESS: Final = 8
 _RESTART_S: Final = 1.0
 _SLOTS_OF: Final = tuple(Field[name.upper()] for name in COUNTED)
@@ -162,7 +161,7 @@ class Load:
 
     def _begin(self, fault: PlannedFault) -> None:
         queue, end = fault.queue, time.monotonic() + fault.for_s
-        words: dict[str, object] = {"application": FAULT_APPLICATION, "seconds": fault.for_s}
+        words: dict[str, object] = {"application": fault.by, "seconds": fault.for_s}
         with self._guard:
             match fault.kind:
                 case "crash":
@@ -222,7 +221,7 @@ class Load:
 
     def _read_counts(self) -> dict[str, int]:
         """Messages ready in each queue now; where several subscribers read them, for the one with the most."""
-        with contextlib.closing(connect(self._target, FAULT_APPLICATION)) as connection:
+        with contextlib.closing(connect(self._target, "load")) as connection:
             engine = registry.engine_for(self._target)
             depths: dict[str, int] = {}
             for queue, load in self._loads.items():

@@ -23,7 +23,8 @@ class PlannedFault:
     ``hold``: a session locks the oldest ``amount`` messages; ``pin``: a transaction keeps VACUUM from removing dead
     rows; ``slow``: poppers work ``amount`` seconds longer on a message; ``rollbacks``: pushers roll back this share;
     ``rate``: pushers push so many messages per second in all; ``no_poppers``: poppers pause. Each ends after
-    ``for_s``. ``at_s``: after the load began; ``every_s``: again and again, ``None`` once.
+    ``for_s``. ``at_s``: after the load began; ``every_s``: again and again, ``None`` once. ``by``: the application name
+    of the session that holds or pins.
     """
 
     kind: FaultKind
@@ -32,6 +33,7 @@ class PlannedFault:
     for_s: float = 10.0
     amount: float = 0.0
     every_s: float | None = None
+    by: str = "load-fault"
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,7 @@ def scraped(seconds: float) -> str:
     with (
         tempfile.TemporaryDirectory() as folder,
         EmbeddedServer(settings=SETTINGS) as server,
-        scene_on(server, quiet=True) as (_, load),
+        scene_on(server, quiet=True) as (_, load, _),
     ):
         port = free_port()
         command = program("serve", server.url(), "--every", "1s", "--listen", f"127.0.0.1:{port}")

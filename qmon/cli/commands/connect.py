@@ -162,6 +162,10 @@ def demo(
     length: Annotated[
         float | None, typer.Option("--for", parser=options.seconds, metavar="TIME", help="End after so long.")
     ] = None,
+    tour: Annotated[
+        bool,
+        typer.Option("--tour", help="One trouble at a time, with a line that says what is broken and what to press."),
+    ] = False,
     output: options.Output = "table",
 ) -> None:
     """Show live queues of every installable design, with faults coming and going, on a PostgreSQL of its own.
@@ -176,9 +180,11 @@ def demo(
         raise BadInput("a demo without a screen needs an end: --for 20s")
     if output != "table" and not headless:
         raise BadInput(f"figures come at the end of a demo without a screen: --headless --for 20s --output {output}")
+    if tour and headless:
+        raise BadInput("a tour needs the screen: leave out --headless")
     with exit_on_signals():
         if not headless:
-            raise typer.Exit(_shown(length))
+            raise typer.Exit(_shown(length, tour=tour))
         view, found = runner.headless(length or 0.0)
     if output == "json":
         from qmon.cli.reports.figures import DemoReport
@@ -188,7 +194,7 @@ def demo(
         print_status(view, output)
 
 
-def _shown(length: float | None) -> int:
+def _shown(length: float | None, *, tour: bool) -> int:
     """The demo under the dashboard, for so many seconds or until the user leaves; returns the exit code."""
     from qmon.config.file import Settings
     from qmon.demo import runner
@@ -198,7 +204,9 @@ def _shown(length: float | None) -> int:
     from qmon.tui import ActionRunner, need_terminal, run
 
     need_terminal("use --headless --for 20s")
-    with runner.scene() as (target, _):
+    with runner.scene(tour=tour) as (target, _, story):
         poller = open_poller(target, interval_s=Settings().interval_s)
-        acting = ActionRunner(open_context(target))
-        return run(poller, TargetHistory().add, environment=target.environment, for_s=length, runner=acting)
+        return run(
+            poller, story.watching(TargetHistory().add), environment=target.environment, for_s=length,
+            runner=ActionRunner(open_context(target)), told=story.told if tour else None,
+        )  # fmt: skip

@@ -1,8 +1,8 @@
-"""The banner that is on every screen while a queue is paused: who, until when, and why."""
+"""The lines that may be on every screen: an alert, who has paused a queue, until when and why, and what a tour says."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from qmon.model import text
 from qmon.model.alerts.alerts import Alert
@@ -11,8 +11,11 @@ from qmon.model.operations import Pause
 from qmon.monitor.alerting import AlertState
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten, width
-from qmon.tui.spans import Line, LinePart, fit, line_width
+from qmon.tui.spans import Line, LinePart, Span, fit, line_width, wrap
 from qmon.tui.status import Shown
+
+if TYPE_CHECKING:
+    from qmon.demo.story import Told
 
 _LEAST_WORDS = 16
 
@@ -105,3 +108,15 @@ def _line(pause: Pause, clock: float, cells: int) -> Line:
     if pause.reason and room >= 8:
         parts.insert(3, LinePart.of(shorten(clean(pause.reason), room), "muted", 3))
     return fit(parts, cells, "  ")
+
+
+def tour_lines(told: Told, cells: int) -> list[Line]:
+    """What is being broken now, and below it what to press; each on two lines at most."""
+    title = f" {told.title} "
+    room = cells - width(title) - 1
+    lines: list[Line] = []
+    for words, tone in ((told.broken, "text"), (told.answer, "accent")):
+        for piece in wrap(words, room, room, 2):
+            first: Span = (" " * len(title), "text") if lines else (title, "tag")
+            lines.append((first, (f" {piece}", tone)))
+    return lines

@@ -18,7 +18,7 @@ from qmon.tui import keys
 from qmon.tui.actions.availability import ACTIONS, ask_for, short_reason, why_not
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.app import QmonApp
-from qmon.tui.shared.banner import alert_lines, banner
+from qmon.tui.shared.banner import alert_lines, banner, tour_lines
 from qmon.tui.shared.header import header, heading
 from qmon.tui.shared.keybar import KeyLine
 from qmon.tui.status import Freshness, Shown
@@ -63,6 +63,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         yield Lines(id="alert")
         yield Lines(id="banner", most=3)
         yield from self.body()
+        yield Lines(id="tour", most=4)
         yield FilterBar(*self.FILTER)
         yield KeyLine(id="keys")
 
@@ -116,6 +117,9 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.set_class(bool(paused), "-paused")
         if paused:
             self.query_one("#banner", Lines).show(lambda cells, _: banner(shown, now, cells))
+        if (told := self.app.told) is not None:
+            self.add_class("-tour")
+            self.query_one("#tour", Lines).show(lambda cells, _: tour_lines(told(), cells))
         why = short_reason(self.app.runner, shown.view)
         self.query_one("#keys", KeyLine).show_keys(self._bar(), self.unavailable(), why, self.NAME, self.filter_text)
         self.draw_ages(shown, now)

@@ -1,0 +1,148 @@
+"""The story of the demo: what goes wrong in its first minute, by the clock or, on a tour, one trouble at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import Final, Self
+
+from qmon.demo.scene import LATER, STORY, PlannedPause, Step
+from qmon.engines.base import Target
+from qmon.errors import QmonError
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import Side
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import View
+from qmon.operate.context import Permission
+from qmon.operate.open import open_context
+from qmon.operate.operator import Operator
+from qmon.workload.load import Load
+from qmon.workload.plan import PlannedFault
+
+SEEN_S: Final = 60.0
+ANSWERED_S: Final = 60.0
+"""A trouble that was not seen, or then not answered, for so long is passed over."""
+LONGER: Final = 3.0
+"""On a tour troubles last so many times longer, so that they wait for who reads."""
+BETWEEN_S: Final = 4.0
+_TWICE: Final = 2
+"""So many views in a row must say that a trouble is there, or over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a tour says now. ``title``: which step; ``broken``: what is being broken; ``answer``: what to press."""
+
+    title: str
+    broken: str
+    answer: str
+
+
+class Story:
+    """Lets the troubles of the scene happen while it is open, on a thread of its own.
+
+    Without a ``tour`` by the clock, again and again; on a tour each follows when the one before is answered, or was
+    not for a minute.
+    """
+
+    def __init__(self, target: Target, layouts: dict[str, Layout], load: Load, audit: Path, *, tour: bool) -> None:
+        """``audit``: the local audit of what the story itself does to the queues."""
+        self._layouts, self._load, self._tour = layouts, load, tour
+        self._operator = Operator(replace(open_context(target), who="shift lead", audit=audit))
+        self._news = threading.Condition()
+        self._over = False
+        self._seen: View | None = None
+        self._told = Told("TOUR", "the queues have just come under load", "all is well until something breaks")
+        self._thread = threading.Thread(target=self._run, name="qmon story", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._news:
+            self._over = True
+            self._news.notify_all()
+        self._thread.join()
+
+    def told(self) -> Told:
+        """What a tour says now."""
+        return self._told
+
+    def watching(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
+        """The same fold, whose views a tour goes by."""
+
+        def folded(snapshot: Snapshot) -> View:
+            view = fold(snapshot)
+            with self._news:
+                self._seen = view
+                self._news.notify_all()
+            return view
+
+        return folded
+
+    def _run(self) -> None:
+        began = monotonic()
+        if self._tour:
+            self._one_by_one()
+            self._by_the_clock(monotonic(), LATER)
+        else:
+            self._by_the_clock(began, (*(step.trouble for step in STORY), *LATER))
+
+    def _by_the_clock(self, began: float, troubles: tuple[PlannedFault | PlannedPause, ...]) -> None:
+        due = [(trouble.at_s, number) for number, trouble in enumerate(troubles)]
+        heapq.heapify(due)
+        while due:
+            at_s, number = heapq.heappop(due)
+            if self._ended_within(began + at_s - monotonic()):
+                return
+            self._begin(troubles[number])
+            if (every_s := troubles[number].every_s) is not None:
+                heapq.heappush(due, (at_s + every_s, number))
+
+    def _one_by_one(self) -> None:
+        for number, step in enumerate(STORY, start=1):
+            title = f"TOUR {number} of {len(STORY)}"
+            self._told = Told(title, step.broken, "wait until qmon sees it")
+            self._begin(replace(step.trouble, for_s=LONGER * step.trouble.for_s))
+            if self._sees(step, True, SEEN_S):
+                self._told = Told(title, step.broken, step.answer)
+                over = self._sees(step, False, ANSWERED_S)
+                self._told = Told(title, step.broken, f"{'✓ this is over; ' if over else ''}the next one follows")
+            if self._ended_within(BETWEEN_S):
+                return
+        self._told = Told("TOUR", "that was all; from now on faults come and go by themselves", "q leaves")
+
+    def _begin(self, trouble: PlannedFault | PlannedPause) -> None:
+        with contextlib.suppress(QmonError):  # the server may be going, or somebody has changed what this is about
+            if isinstance(trouble, PlannedFault):
+                self._load.inject(trouble)
+            else:
+                self._pause(trouble)
+
+    def _pause(self, pause: PlannedPause) -> None:
+        action = self._operator.pause(self._layouts[pause.queue], Side.PUSHERS, for_s=pause.for_s)
+        action.apply(Permission(pause.reason), lambda _: None, lambda: self._over)
+
+    def _ended_within(self, seconds: float) -> bool:
+        with self._news:
+            return self._news.wait_for(lambda: self._over, max(0.0, seconds))
+
+    def _sees(self, step: Step, there: bool, seconds: float) -> bool:
+        """Until two views in a row from now on say that the trouble is there, or is not; ``False`` where none do."""
+        end, before, agree = monotonic() + seconds, self._seen, 0
+        with self._news:
+            while not self._over and agree < _TWICE and (left := end - monotonic()) > 0:
+                self._news.wait(left)
+                if self._seen is not None and self._seen is not before:
+                    before = self._seen
+                    agree = agree + 1 if step.seen_in(before) is there else 0
+        return agree == _TWICE

@@ -1,0 +1,112 @@
+"""The story of the demo on its real server: each trouble is seen, and what the tour says to press answers it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.demo.runner import INTERVAL_S, SETTINGS, scene_on
+from qmon.demo.scene import STORY, Step
+from qmon.demo.server import EmbeddedServer
+from qmon.demo.story import Story, Told
+from qmon.monitor.open import open_poller
+from qmon.monitor.source import Event, SourceState
+from qmon.monitor.state.target import TargetHistory
+from qmon.operate.open import open_context
+from qmon.tui import ActionRunner
+from qmon.tui.actions.dialog import DialogStep
+from qmon.tui.app import QmonApp
+from qmon.tui.shared.banner import tour_lines
+from qmon.tui.widgets.grid import Grid
+from tests.cli.calling import call
+from tests.contract.watching import ROOMY
+from tests.facts import query
+from tests.tui.test_acting_real import Real
+
+_PATIENCE_S: Final = 150.0
+_DONE: Final = ("requeue", "resume", "pause", "end-blocker", "end-blocker")
+"""What answers the steps, as the database keeps it."""
+
+
+def test_the_first_minute_shows_every_trouble_of_the_story() -> None:
+    left, over = set(STORY), threading.Event()
+    history = TargetHistory()
+
+    def sink(event: Event) -> None:
+        if not isinstance(event, SourceState):
+            view = history.add(event)
+            left.difference_update([step for step in left if step.seen_in(view)])
+            if not left:
+                over.set()
+
+    with EmbeddedServer(settings=SETTINGS) as server, scene_on(server, quiet=True) as (target, _, story):
+        poller = open_poller(target, interval_s=INTERVAL_S, budget=ROOMY)
+        poller.start(sink)
+        try:
+            over.wait(_PATIENCE_S)
+        finally:
+            poller.close()
+        assert not left, [step.code for step in left]
+        by = query(server.url(), "SELECT o.by, reason FROM qmon.operations AS o WHERE kind = 'pause'")
+        assert by == [("shift lead", "the price list is being corrected")]
+        assert story.told().title == "TOUR"
+
+
+async def test_what_the_tour_says_to_press_answers_each_trouble(tmp_path: Path) -> None:
+    with EmbeddedServer(settings=SETTINGS) as server, scene_on(server, quiet=True, tour=True) as (target, _, story):
+        runner = ActionRunner(replace(open_context(target), audit=tmp_path / "audit.jsonl"))
+        poller = open_poller(target, interval_s=INTERVAL_S, budget=ROOMY)
+        app = QmonApp(poller, story.watching(TargetHistory().add), plain=False, runner=runner, told=story.told)
+        try:
+            async with app.run_test(size=(120, 40)) as pilot:
+                for number, step in enumerate(STORY, start=1):
+                    await _answered(Real(app, pilot), story, f"TOUR {number} of {len(STORY)}", step)
+                await Real(app, pilot).until(lambda: "that was all" in story.told().broken, "the end of the tour")
+        finally:
+            runner.close(5.0)
+            poller.close()
+        done = query(
+            server.url(), "SELECT kind, state FROM qmon.operations AS o WHERE o.by <> 'shift lead' ORDER BY id"
+        )
+        assert done == [(kind, "done") for kind in _DONE]
+
+
+async def _answered(real: Real, story: Story, title: str, step: Step) -> None:
+    """Wait for the step of the tour, press its keys with its queue chosen, and see that it is over."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while (story.told().title, story.told().answer) != (title, step.answer):
+        assert time.monotonic() < deadline, f"{title}: {story.told()}\n{real.text()}"
+        await real.pilot.pause(0.1)
+    await real.pilot.press("1")
+    await real.until(lambda: step.answer[:40] in real.text(), "the line of the tour")
+    await real.pilot.press("g")
+    for _ in real.app.shown.view.queues if real.app.shown.view is not None and step.queue else ():
+        if real.app.screen.query_one(Grid).cursor != step.queue:
+            await real.pilot.press("j")
+    await real.pilot.press(*step.keys)
+    await real.step(DialogStep.CONFIRM)
+    await real.pilot.press("left", "enter")
+    await real.step(DialogStep.ENDED)
+    assert "done after" in real.text(), real.text()
+    await real.pilot.press("escape")
+    await real.until(lambda: story.told().answer.startswith("✓") or story.told().title != title, f"{title} is over")
+
+
+@pytest.mark.parametrize("cells", [80, 120, 200])
+def test_the_tour_says_all_of_each_step_in_any_terminal(cells: int) -> None:
+    for step in STORY:
+        lines = tour_lines(Told("TOUR 1 of 5", step.broken, step.answer), cells)
+        texts = ["".join(text for text, _ in line) for line in lines]
+        assert max(map(len, texts)) <= cells
+        assert " ".join(" ".join(texts).split()) == f"TOUR 1 of 5 {step.broken} {step.answer}"
+
+
+def test_a_tour_without_a_screen_is_refused() -> None:
+    done = call("demo", "--tour", "--headless", "--for", "1")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "qmon: a tour needs the screen: leave out --headless\n"
