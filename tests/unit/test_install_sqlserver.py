@@ -57,6 +57,9 @@ class Driver:
     def rollback(self) -> None:
         self.said.append("ROLLBACK")
 
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 def connection(driver: Driver) -> OdbcConnection:
     raw: Any = driver
