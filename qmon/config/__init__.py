@@ -1,1 +1,1 @@
-"""What the user says: targets, queues and settings in ``qmon.toml``, and passwords from anywhere but there."""
+"""Configuration: targets, queues and settings from ``qmon.toml``, and passwords from anywhere but there."""

@@ -26,7 +26,7 @@ SERVICE: Final = "qmon"
 """The service in the keyring; the user name there is the target's name, ``notify NAME`` for a receiver."""
 _ALERTS: Final = "/api/v2/alerts"
 _TELLING: Final = 12
-"""So long a path or query of a secret URL is covered by itself, too."""
+"""Characters from which on the path or query of a secret URL is covered by itself, too."""
 
 
 def variable(target: str) -> str | None:

@@ -22,7 +22,7 @@ def end_server(mark: str, data: Path, seconds: float = 10.0) -> None:
     """End every process of the server, and remove its shared memory.
 
     The postmaster is asked first (SIGQUIT: no checkpoint, for the data is not wanted any more), since it removes its
-    shared memory as it goes; after so many seconds what is left is killed.
+    shared memory as it goes; after ``seconds`` what is left is killed.
     """
     postmaster = postmaster_pid(data)
     if postmaster in processes.marked(mark):
@@ -39,7 +39,7 @@ def end_server(mark: str, data: Path, seconds: float = 10.0) -> None:
 
 
 def end_group(group: int, seconds: float = 2.0) -> None:
-    """Kill a process group (SIGKILL), wait so many seconds for its end, and remove the shared memory that it made.
+    """Kill a process group (SIGKILL), wait for its end, and remove the shared memory that it made.
 
     One already gone, or not ours, is passed over.
     """

@@ -84,7 +84,7 @@ def target_of(url: str) -> Target:
 
 
 def headless(seconds: float) -> tuple[View, dict[str, Any]]:
-    """Run the scene for so many seconds without a screen: what qmon saw, last, and as a report beside what the load
+    """Run the scene for some seconds without a screen: what qmon saw, last, and as a report beside what the load
     counted, by queue under ``workload``."""
     with scene() as (target, load, _):
         views = _watch(target, seconds)

@@ -27,12 +27,12 @@ from qmon.workload.plan import PlannedFault
 
 SEEN_S: Final = 60.0
 ANSWERED_S: Final = 60.0
-"""A trouble that was not seen, or then not answered, for so long is passed over."""
+"""Seconds after which a trouble that was not seen (``SEEN_S``), or then not answered, is passed over."""
 LONGER: Final = 3.0
-"""On a tour troubles last so many times longer, so that they wait for who reads."""
+"""How many times longer troubles last on a tour, so that there is time to read."""
 BETWEEN_S: Final = 4.0
 _TWICE: Final = 2
-"""So many views in a row must say that a trouble is there, or over."""
+"""Views in a row that must say that a trouble is there, or over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""The only way to a database: connections, quoting, errors and the SQL files of each engine."""
+"""Access to the databases: connections, quoting, errors and the SQL files of each engine."""

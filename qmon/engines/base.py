@@ -164,10 +164,11 @@ class Connection(Protocol):
         ...
 
     def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
-        """As ``fetch_batch``, those alone that are asked for: of a list that is the same whichever they are.
+        """As ``fetch_batch``, for some statements of a list; it is the same from poll to poll, the choice is not.
 
-        Where the server plans by text, that is of the whole list and so recurs; few round trips where it is long. What
-        is not asked for has values, too: those of before, so that their types stay."""
+        Where the server plans by text, the text is that of the whole list, so that its plan is reused; a long list
+        takes a few round trips. Statements that are not asked for keep the values of before, so that their types stay.
+        """
         ...
 
     def set_up(self, bound: Bound) -> None:
@@ -178,7 +179,7 @@ class Connection(Protocol):
         ...
 
     def limit(self, statement_s: float) -> None:
-        """From now on end statements after so many seconds, whatever the session began with."""
+        """From now on end statements after this many seconds, whatever the session began with."""
         ...
 
     def execute(self, bound: Bound) -> int:
@@ -233,7 +234,7 @@ class Engine(Protocol):
         ...
 
     def now_less(self, zone: Zone, seconds: str) -> str:
-        """The same, as the statement began, so that an index serves it; less so many seconds, an expression or none."""
+        """The same as of the start of the statement, less some seconds if given, so that an index can serve it."""
         ...
 
     def advisory_lock(self, key: str) -> str:
@@ -261,7 +262,7 @@ class Engine(Protocol):
         ...
 
     def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
-        """Expressions for the bytes of a column's value, and for its text cut after so many characters.
+        """Expressions for the bytes of a column's value, and for its text cut to a number of characters.
 
         Bytes are written as hex digits, two each, after two characters. ``column``: quoted.
         """

@@ -19,7 +19,7 @@ _NOISE: Final = re.compile(
     re.I,
 )
 LOST_STATES: Final = ("08", "57P01", "57P02", "57P03", "57P05", "25P03")
-"""SQLSTATEs, or their first characters, after which a connection is of no more use."""
+"""SQLSTATEs, or their first characters, after which a connection is unusable."""
 
 
 @dataclass(frozen=True, slots=True)

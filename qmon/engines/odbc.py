@@ -1,4 +1,4 @@
-"""The one door to the driver: connecting, running statements, cancelling, and turning faults into errors."""
+"""The only module that uses the driver: connects, runs statements, cancels, and turns its faults into errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LOG: Final = logging.getLogger(__name__)
 _TEXT: Final = (pyodbc.SQL_WVARCHAR, LONGEST_TEXT, 0)
 """The type, length and digits as which texts and NULL are sent; the statements cast them to what they need."""
 _CANCEL_S: Final = 2.0
-"""So many seconds a connection that is closed waits for a cancel that is under way."""
+"""Seconds that closing a connection waits for a cancel under way."""
 
 COUNT: Final = ("done",)
 """The columns of a statement that says itself how many rows it changed: the first count may be that of a trigger."""
@@ -129,7 +129,7 @@ class OdbcConnection:
         most_values: int | None = None,
         list_of: Callable[[Sequence[Statement]], str] | None = None,
     ) -> None:
-        """``query_timeout_s``: the driver itself ends statements after so many seconds, rounded up to whole ones.
+        """``query_timeout_s``: the driver itself ends statements after this many seconds, rounded up to whole ones.
 
         ``most_values``: what one batch may hold where the server has a limit; a larger one is sent in parts. There
         texts and NULL have a type of one length: each length would be a plan of its own, and of NULL the driver would
@@ -395,6 +395,6 @@ class OdbcConnection:
         self._failed = True
         if isinstance(problem, ConnectionLost):
             self._lost = str(problem)
-        elif self._cancelled:  # one that comes between two results makes the driver lose its thread in other words
+        elif self._cancelled:  # between two results the driver reports a cancel as some other error
             problem = DeadlineExceeded(f"{name}: cancelled", sqlstate="57014", query=name)
         raise problem

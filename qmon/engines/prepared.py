@@ -16,7 +16,7 @@ _AFTER: Final = 2
 _MOST: Final = 120
 """Prepared statements in a session: each takes some ten kilobytes of the server's memory."""
 _KNOWN: Final = 20_000
-"""Texts whose appearances are counted: of tables that come and go there is no end of them."""
+"""Texts that are counted, at most: tables that come and go make new ones without end."""
 _BREAK: Final = 5
 """What comes more rarely than in each fifth batch is not prepared."""
 _FAILURES: Final = 3

@@ -17,7 +17,7 @@ _MARKS: Final[tuple[tuple[str, EngineName], ...]] = (
     ("freetds", "sqlserver"),
     ("tdsodbc", "sqlserver"),
 )
-"""What the names of drivers and servers hold, in small letters."""
+"""Words in the names of drivers and servers, in lower case."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A password that shows itself to nobody by accident."""
+"""A password that cannot be printed by accident."""
 
 from __future__ import annotations
 

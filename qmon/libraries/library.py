@@ -1,4 +1,4 @@
-"""A library that keeps queues in a database: by what its tables are known, and how they are read."""
+"""A library that keeps queues in a database: how its tables are recognised, and how they are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is usual: the median of a figure at an hour of the week, how far it usually strays, and what lies outside."""
+"""Baselines: the median of a figure at an hour of the week, how far it usually strays, and what lies outside."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.model.rates.series import Point
 from qmon.model.text import number
 
 WEEKS: Final = 4
-"""An hour of the week of which fewer were watched says nothing of what is usual."""
+"""Weeks that an hour of the week must have been watched before it says what is usual."""
 HOURS: Final = 168
 FIGURES: Final = ("ready", "push_rate", "pop_rate", "complete_rate", "in_progress", "oldest_s")
 """The figures of a queue that may have a band, by their names in ``Point``."""

@@ -1,4 +1,4 @@
-"""What the queues of Service Broker are at, and what is wrong with them. Pure.
+"""The state of Service Broker's queues, and what is wrong with them. Pure.
 
 A queue that is off, one whose procedure nobody starts, and messages that are sent and not delivered: the three ways in
 which Service Broker stands still (documentation of ``sys.service_queues``, ``sys.dm_broker_queue_monitors`` and
@@ -21,13 +21,13 @@ NOT_SENT: Final = "not sent"
 DROPPED: Final = "DROPPED"
 NOTIFIED: Final = "NOTIFIED"
 _STARTING_S: Final = 10.0
-"""A procedure that was started may take so long before it receives."""
+"""Seconds that a started procedure may take before it receives."""
 _SETTLING_S: Final = 15.0
 """A monitor comes and goes a moment after the queue was changed: two samples must agree."""
 _TURN_ON: Final = "ALTER QUEUE with STATUS = ON turns it on"
 CANNOT_TELL: Final = "cannot tell"
 TRANSMISSION: Final = "sys.transmission_queue"
-"""What messages that are sent and not delivered stand in, beside the queues."""
+"""The name that the queue of undelivered messages goes by, beside the others."""
 _OFF: Final = "Service Broker is off"
 _ENABLE: Final = "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on"
 
@@ -96,7 +96,7 @@ class BrokerView:
 
 
 def state(queue: BrokerQueue, *, monitored: bool) -> str:
-    """One word for what a queue is at."""
+    """The state of a queue, in one word."""
     sample, monitor = queue.sample, queue.monitor
     if not (sample.receives and sample.enqueues):
         return "off" if not (sample.receives or sample.enqueues) else "half off"

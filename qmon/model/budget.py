@@ -35,11 +35,11 @@ class Rank(IntEnum):
 
 
 SLOWEST_S: Final[Mapping[Rank, float]] = {Rank.DETAIL: 60.0, Rank.DECIDES: 10.0, Rank.WATCHED: 10.0}
-"""Nothing is read less often than this, seconds, because of what it costs."""
+"""Seconds between readings, at most: nothing is read less often because of what it costs."""
 FULL: Final = 0.95
-"""More of the budget than this, expected, and something is read less often."""
+"""The expected share of the budget above which something is read less often."""
 EASY: Final = 0.85
-"""What is read less often comes back where less of the budget than this would be used then."""
+"""The share of the budget that may be expected at most when what is throttled comes back."""
 _STEP_S: Final = 0.5
 _BUDGET: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(%|ms/s|ms)")
 
@@ -57,7 +57,7 @@ class Budget:
         return self.poll_ms if self.poll_ms is not None else self.share * interval_s * 1000.0
 
     def part(self, qmons: int) -> Budget:
-        """What each of so many qmons of one database may cost. The whole of a processor is no limit, so not shared."""
+        """The part of each of several qmons on one database. A whole processor means no limit, and is not shared."""
         if self.poll_ms is not None:
             return replace(self, poll_ms=self.poll_ms / qmons)
         return self if self.share >= 1 else replace(self, share=self.share / qmons)
@@ -90,7 +90,7 @@ def budget_of(text: str) -> Budget | None:
 
 @dataclass(frozen=True, slots=True)
 class ProbePace:
-    """How often things are read. ``every``: of these probes only each so manieth reading is done (2 or more).
+    """How often things are read. ``every``: of these probes only every n-th reading is done, n from 2 on.
 
     ``interval_s``: seconds between polls, at least what was asked for.
     """
@@ -124,7 +124,7 @@ class ProbeCost:
 class Observing:
     """What watching costs in this poll. Milliseconds are of the server's time for one poll.
 
-    ``budget``: as configured; ``qmons``: so many poll this database, this one among them, and take a part of it each
+    ``budget``: as configured; ``qmons``: how many poll this database, this one included, and take a part of it each
     (``None``: our role is not shown the others); ``allowed_ms``: our part. ``asked_s``: seconds between polls as asked
     for. ``throttled``: what is read less often now, the dearest first; ``dearest``: the dearest probes of all.
     ``commits``: transactions of our own since we connected that the server has counted before this poll. ``slower``: so
@@ -209,7 +209,7 @@ def _stretched(
 
 
 def _most(rank: Rank, interval_s: float, often: float = 1.0) -> int:
-    """Each so manieth reading is done at least."""
+    """The largest n for which only every n-th reading is done."""
     return max(1, int(SLOWEST_S.get(rank, 0.0) * min(1.0, often) / interval_s))
 
 

@@ -45,8 +45,8 @@ class Repeated:
 
 
 @dataclass(frozen=True, slots=True)
-class Twice:
-    """A message in two hands. ``first``: its owner until it was popped again, who lives and has run nothing since.
+class DoubleDelivery:
+    """A message delivered twice. ``first``: its owner until it was popped again, alive and still at the same statement.
 
     ``second``: who has it now; ``seconds``: since it was popped for the first of them.
     """
@@ -109,14 +109,14 @@ class QueueEvidence:
     """About one queue, from several polls (``monitor.state.diagnosis``; ``use``: ``monitor.state.usage``).
 
     ``pushers`` and ``poppers``: ``None`` where sessions, or what they run, cannot be seen. ``repeated``: the message
-    that fails most; ``twice``: those in two hands; ``ring_loss``: what a ring has lost, ``None`` where nothing tells.
+    that fails most; ``twice``: those delivered twice; ``ring_loss``: what a ring has lost, ``None`` where unknown.
     """
 
     pushers: ClientsSeen | None = None
     poppers: ClientsSeen | None = None
     owners: Owners | None = None
     repeated: Repeated | None = None
-    twice: tuple[Twice, ...] = ()
+    twice: tuple[DoubleDelivery, ...] = ()
     ring_loss: RingLoss | None = None
     starved: Starved | None = None
     archiving: Archiving | None = None

@@ -10,12 +10,12 @@ from typing import Final
 from qmon.model.text import UNKNOWN, count, duration
 
 _LATE: Final = 1.5
-"""What is counted apart from the polls may be so many times as old as its cadence: a count takes time, and has a line
-before it."""
+"""A figure counted apart from the polls may be this many times its cadence old: a count takes time, and waits for
+others."""
 
 
 NOT_SINCE: Final = "not read since "
-"""What the reason begins with of a figure that is so old that its time says more than its age."""
+"""How the reason begins for a figure so old that the time of its reading says more than its age."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Figure:
         return cls(None, reason=reason)
 
     def of_a_part(self, reason: str) -> Figure:
-        """The same where our role sees a part of the rows only: at least so many. ``reason``: why, one line."""
+        """The same as a lower bound, where our role sees only a part of the rows. ``reason``: why, one line."""
         return self if self.value is None else replace(self, at_least=True, partial=True, reason=reason)
 
     def aged(self, limit_s: float) -> Figure:
@@ -68,7 +68,7 @@ class Figure:
 
 
 class Severity(IntEnum):
-    """How much a verdict needs a hand; greater is worse."""
+    """How urgent a verdict is; greater is worse."""
 
     FINE = 0
     NOTICE = 1

@@ -72,7 +72,7 @@ class Choice:
 
     ``ids``: as text. ``state``: ready, in_progress, done or dead. ``older_than_s``: seconds in progress (requeue), or
     since the push (purge). ``owner``: exactly this text. ``owner_states``: of messages in progress.
-    ``limit``: at most so many.
+    ``limit``: how many at most.
     """
 
     ids: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Which queue needs a hand first: by severity, then how many messages wait, then the age of the oldest."""
+"""Which queue needs attention first: by severity, then how many messages wait, then the age of the oldest."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from qmon.model.figure import Severity
 from qmon.model.view import QueueView, View
 
 SETTLED_S: Final = 10.0
-"""Other figures must last so many seconds before a queue changes its place."""
+"""Seconds that new figures must last before a queue changes its place."""
 _TIMES: Final = 2.0
 _SLACK: Final = 10.0
-"""Figures are other ones where the greater is more than so many times the lesser, and this much more."""
+"""Figures differ where the greater is more than ``_TIMES`` the lesser, and by more than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class _Place:
 
 
 class Ranking:
-    """The queues of one target, the worst first. Rows must not dance: figures that rise and fall change no place.
+    """The queues of one target, the worst first. Rows must not jump about: figures that rise and fall change no place.
 
     A severity counts at once, other figures after ``SETTLED_S``. What is unknown counts as nothing, so that a queue is
     ranked by what is known of it.

@@ -1,4 +1,4 @@
-"""Snapshot: all samples of one poll of one target, with failures. The one truth that everything else reads."""
+"""Snapshot: all samples of one poll of one target, with failures. Everything else is derived from it."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Snapshot:
     that our own session was on a processor since the poll before; ``None`` where the server does not say.
     ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll. ``fragments``: how
     far their indexes are fragmented, as last read. ``first``: the first poll over its connection.
-    ``every_s``: queues that nobody looks at are read every so many seconds; 0: in each poll.
+    ``every_s``: seconds between readings of a queue that nobody looks at; 0: it is read in each poll.
     """
 
     target: str

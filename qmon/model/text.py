@@ -118,7 +118,7 @@ def size(count_of_bytes: float) -> str:
 
 
 def one_line(text: str, length: int = 60) -> str:
-    """The text on one line, printable, and cut after so many characters."""
+    """The text on one line, printable, and cut to a number of characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= length else line[: length - 1] + "…"
 

@@ -153,7 +153,7 @@ class View:
         return tuple(pause for each in self.queues for pause in each.pauses)
 
     def since_read_s(self, queue: QueueView) -> float:
-        """So many seconds older than their own ages are the figures of a queue whose turn it was not, else 0."""
+        """Seconds to add to the ages of a queue's figures where it was not its turn in this poll, else 0."""
         return 0.0 if queue.read_at is None else self.sampled_at - queue.read_at
 
     def queue(self, name: str) -> QueueView | None:

@@ -146,7 +146,7 @@ class Alerting:
         self._muted_until, self._mute_step = None, 0
 
     def close(self, patience_s: float) -> list[str]:
-        """Let receivers have what was told, for at most so many seconds; returns a line for each that lacks some."""
+        """Send what is left, for a few seconds; returns a line for each receiver that was not told everything."""
         self.tell_ends()
         return [] if self.notifier is None else self.notifier.close(patience_s)
 

@@ -48,7 +48,7 @@ GIVES: Final = (
     "what sessions wait for over time, where the server counts no waits",
     "acting while the dashboard is open",
 )
-"""What each connection is for, the first first: `qmon connect` has so many."""
+"""What each of the connections of `qmon connect` is for, in the order in which they are made."""
 
 
 def room(connect: Callable[[], Connection]) -> int:

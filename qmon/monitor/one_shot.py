@@ -23,7 +23,7 @@ _ANSWER_S: Final = 15.0
 _TRIES: Final = 2
 """Attempts to read the catalogue of a server that is cold, or whose catalogue is locked."""
 _COUNTING: Final = 0.8
-"""So much of the time is for counting what no index leads to."""
+"""The share of the time for counting what no index leads to."""
 
 
 def view_over(
@@ -93,9 +93,9 @@ def _views(
     report: Callable[[str], None] = lambda _: None,
     first: Connection | None = None,
 ) -> tuple[list[View], bool]:
-    """Poll until it is enough, or so many seconds have passed; also whether it was enough in time.
+    """Poll until it is enough, or the time is over; also returns whether it was enough in time.
 
-    ``over_s``: seconds that rates are taken over. ``cold_s``: so much longer where the catalogue could not be read at
+    ``over_s``: seconds that rates are taken over. ``cold_s``: how much longer where the catalogue could not be read at
     once. What was lost while it was being read is tried once more. Raises ``Unreachable`` where the target cannot be
     reached or is lost meanwhile.
     """

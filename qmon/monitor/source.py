@@ -1,4 +1,4 @@
-"""Where snapshots come from: the poller of a live target, or a replay. Screens cannot tell which."""
+"""Where snapshots come from: the poller of a live target, a ``qmon serve``, or a replay. Screens cannot tell which."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SourceState:
 
 
 ROW_LIMIT: Final = 200
-"""So many messages of a queue are listed at most."""
+"""Messages of a queue that are listed, at most."""
 
 Event = Snapshot | SourceState
 Sink = Callable[[Event], None]
@@ -47,7 +47,7 @@ Sink = Callable[[Event], None]
 
 
 MOST_WRONG: Final = 50
-"""Of queues with something wrong so many, the worst, are read in each poll where there are many."""
+"""Queues with something wrong that are read in each poll, the worst, where queues are many."""
 
 
 @dataclass(frozen=True, slots=True)

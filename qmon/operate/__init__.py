@@ -1,1 +1,1 @@
-"""Changes to a database, always when an operator asks: actions on queues, and installing them."""
+"""Changes to a database, only when an operator asks: actions on queues, and installing them."""

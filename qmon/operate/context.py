@@ -14,7 +14,7 @@ from qmon.model.operations import Consent, Progress
 from qmon.operate.sql import Sql
 
 TYPED_ABOVE: Final = 10_000
-"""From so many messages on, the queue's name must be typed."""
+"""Messages from which on the queue's name must be typed."""
 
 Connect = Callable[[str], Connection]
 """Opens a connection for a purpose, which ends up in the application name (``qmon requeue``)."""
@@ -64,5 +64,5 @@ class OperatorContext:
             yield Sql(connection, self.engine)
 
     def consent(self, count: int = 0) -> Consent:
-        """The consent that an action needs, on so many messages where it is on messages."""
+        """The consent that an action needs; ``count``: of messages, where it is about messages."""
         return Consent.TYPED if self.target.prod or count > TYPED_ABOVE else Consent.BUTTON

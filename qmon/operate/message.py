@@ -18,10 +18,10 @@ from qmon.operate.plan.library_queue import library_queue
 from qmon.operate.sql import Sql
 
 MOST_READ: Final = 1 << 20
-"""So much of a payload is shown at most: characters, or bytes where it holds bytes."""
+"""Characters of a payload that are shown at most, or bytes where it holds bytes."""
 MOST_OF_A_COLUMN: Final = 4_000
 _SPARE: Final = 4_096
-"""So much is read beyond that and not shown: what is to be covered may begin before the cut and end after it."""
+"""The same that is read beyond the cut and not shown: what must be covered may begin before the cut and end behind."""
 _BYTES: Final = frozenset({"bytea", "binary", "varbinary", "image"})
 
 

@@ -15,7 +15,7 @@ from qmon.errors import NoConnectionLeft
 from qmon.operate.context import OperatorContext
 
 STATEMENT_S: Final = 120.0
-"""A statement of an operation is given up after so long; an exact count of a long table is the slowest."""
+"""Seconds after which a statement of an operation is given up; an exact count of a long table is the slowest."""
 LOCK_WAIT_S: Final = 5.0
 MESSAGE: Final = Session("message", statement_timeout_s=5.0, lock_timeout_s=0.5, read_only=True)
 """Of a connection that reads one message: it waits for nobody for long."""

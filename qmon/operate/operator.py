@@ -1,4 +1,4 @@
-"""The one door to acting: keys and commands prepare every action here, see its plan, and apply it or leave it."""
+"""Entry point of all actions: keys and commands prepare each one here, see its plan, and apply it or leave it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Operator:
         return prepare_undo(self.context, operation, choice)
 
     def pause(self, layout: Layout, side: Side, *, for_s: float = DEFAULT_PAUSE_S) -> PreparedAction:
-        """Pushers or poppers are to stop for so many seconds. Raises ``BadInput`` outside 1 s to 24 h.
+        """Pushers or poppers are to stop for ``for_s`` seconds. Raises ``BadInput`` outside 1 s to 24 h.
 
         The pause that a library has for its poppers has no end of its own.
         """
@@ -91,7 +91,7 @@ class Operator:
         return prepare_end_blocker(self.context, session, started_at)
 
     def empty_trash(self, queue: str | None, older_than_s: float) -> PreparedAction:
-        """What was purged more than so many seconds ago is to go for good. ``queue``: of this one, else of all."""
+        """What was purged more than ``older_than_s`` seconds ago is to go for good, of this queue or all."""
         return prepare_empty_trash(self.context, queue, older_than_s)
 
     def message(self, layout: Layout, id: str, owner: str | None = None) -> Message | None:

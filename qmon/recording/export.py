@@ -14,7 +14,7 @@ from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment import CannotWrite, Writer
 
 LEAD_S: Final = 120.0
-"""So much of what came before goes with it, so that the first figures have their rates."""
+"""Seconds of what came before that go with it, so that the first figures have their rates."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from qmon.stream.sending import CLOCK, PATH, SILENCE_S
 
 _CONNECT_S: Final = 5.0
 SILENT_S: Final = 3 * SILENCE_S
-"""Who says nothing for so long is lost."""
+"""Seconds of silence after which the serve is lost."""
 _LONGEST: Final = 64 * 1024 * 1024
 """Bytes of a line at most; a poll of a thousand queues has some 2 MB."""
 _WORDS: Final = 1000

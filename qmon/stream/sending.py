@@ -24,10 +24,10 @@ from qmon.recording.format.redaction import discreet
 from qmon.recording.times import local_zone
 
 CLOCK: Final = "Qmon-Clock"
-"""The header of an answer with the monotonic clock of ``taken_at``, seconds: how old a poll is, whatever our clocks."""
+"""The response header with the monotonic clock of ``taken_at``, seconds: tells how old a poll is."""
 PATH: Final = "/stream"
 SILENCE_S: Final = 5.0
-"""Where nothing happens for so long, the phase is said again: who hears nothing knows that the stream is lost."""
+"""Seconds of silence after which the phase is sent again, so that a client that hears nothing knows it is cut off."""
 _KEPT: Final = 16
 """Polls that a new client is given: enough for rates, and for most of what is not read in each poll."""
 _WAITING: Final = 64
@@ -87,7 +87,7 @@ class Stream:
         return len(self._clients)
 
     def take(self, event: Event) -> None:
-        """Take in one poll or change of phase, and return at once. A client that has not taken so many is dropped."""
+        """Take in one poll or change of phase, and return at once. A client that lags too far behind is dropped."""
         record = Changed(event.phase, event.reason) if isinstance(event, SourceState) else event
         waiting = _Waiting(time.time(), record, self._cover)
         with self._changed:

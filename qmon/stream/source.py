@@ -18,7 +18,7 @@ from qmon.stream.reading import OpenStream
 
 _LOG: Final = logging.getLogger(__name__)
 _RENEW_S: Final = 3600.0
-"""After so long it is connected anew, so that the two machines' clocks, which drift, are compared again."""
+"""Seconds after which it reconnects, to compare the two machines' clocks again, which drift."""
 _INTERVAL_S: Final = 2.0
 _GRACE_S: Final = 2.0
 
@@ -70,17 +70,17 @@ class ServedSource:
         self._thread.start()
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Connect at once where the serve is lost; it polls when it does."""
+        """Connect at once where the serve is lost; when it polls is its own affair."""
         self._wake.set()
 
     def set_interval(self, seconds: float) -> None:
-        """It polls as often as it was told."""
+        """Does nothing: the serve has an interval of its own."""
 
     def set_focus(self, focus: Focus) -> None:
-        """It reads what it reads."""
+        """Does nothing: the serve chooses what it reads."""
 
     def count_exactly(self, queue: str) -> None:
-        """Nothing can be asked of it."""
+        """Does nothing: the serve takes no requests."""
 
     def close(self) -> None:
         """End; waits at most two seconds."""

@@ -1,4 +1,4 @@
-"""A keeper: what a script of the queue's owners does now and then, so that a load can go on for hours."""
+"""A keeper: the housekeeping that a queue's owners would script, so that a load can go on for hours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.workload.statements import Statements
 
 _BATCH: Final = 500
 _NEVER_DEAD: Final = 1_000_000
-"""A requeue of the keeper kills no message, so that what it moved is what became ready."""
+"""Attempts that a requeue by the keeper allows: no message becomes dead by it, so what it moved is now ready."""
 
 
 class Keeper(Worker):

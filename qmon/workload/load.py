@@ -43,7 +43,7 @@ class Load:
         *,
         connections: int = PER_PROCESS,
     ) -> None:
-        """``connections``: so many in one worker process at most. Raises ``BadInput`` for what cannot be done."""
+        """``connections``: in one worker process, at most. Raises ``BadInput`` for what cannot be done."""
         for load in loads:
             load.check()
         self._loads = {load.layout.queue: load for load in loads}

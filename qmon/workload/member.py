@@ -134,7 +134,7 @@ class Worker(abc.ABC):
             connection.cancel()
 
     def paced(self, messages: int) -> bool:
-        """Wait until the rate allows so many messages; false where there is no time now: look again later."""
+        """Wait until the rate allows ``messages``; false where that takes longer: ask again later."""
         wait = self._pacer.wait(time.monotonic(), messages, self.member.rate)
         if wait > 0:
             self.stop.wait(min(wait, _CHECK_S))

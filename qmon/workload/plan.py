@@ -22,7 +22,7 @@ class PlannedFault:
     ``crash``: the poppers' process dies between a pop and its complete, and is started again after ``for_s``;
     ``hold``: a session locks the oldest ``amount`` messages; ``pin``: a transaction keeps VACUUM from removing dead
     rows; ``slow``: poppers work ``amount`` seconds longer on a message; ``rollbacks``: pushers roll back this share;
-    ``rate``: pushers push so many messages per second in all; ``no_poppers``: poppers pause. Each ends after
+    ``rate``: pushers push ``amount`` messages per second in all; ``no_poppers``: poppers pause. Each ends after
     ``for_s``. ``at_s``: after the load began; ``every_s``: again and again, ``None`` once. ``by``: the application name
     of the session that holds or pins.
     """
@@ -41,7 +41,7 @@ class QueueLoad(MemberWork):
     """The load of one queue.
 
     ``rate``: messages per second of all pushers together, ``None`` as fast as possible; ``pop_rate`` likewise.
-    ``poppers``: so many for each subscriber where a ring has several; ``pop_rate`` is then that of each subscriber.
+    ``poppers``: for each subscriber where a ring has several; ``pop_rate`` is then that of each subscriber.
     ``own_processes``: its poppers have processes of their own, so that a crash of them hits this queue and no other.
     ``keeper``: somebody archives, and requeues and repairs what is older than ``requeue_after_s`` seconds.
     """
@@ -107,7 +107,7 @@ def processes(
 ) -> list[WorkerSpec]:
     """Assign members to processes: pushers of all queues share some, and so do poppers unless ``own_processes``.
 
-    ``connections``: so many a process at most.
+    ``connections``: of a process, at most.
     """
     pushers: list[MemberSpec] = []
     keepers: list[MemberSpec] = []

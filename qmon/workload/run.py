@@ -1,4 +1,4 @@
-"""``qmon load``: one queue, so many pushers and poppers, for so long."""
+"""``qmon load``: pushers and poppers on one queue, for some time."""
 
 from __future__ import annotations
 

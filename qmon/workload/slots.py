@@ -81,7 +81,7 @@ class CounterSlot:
         self._numbers = numbers
 
     def add(self, field: Field, amount: int = 1) -> None:
-        """Count so many more, now."""
+        """Count more of a field, now."""
         self._numbers[field] += amount
         self._numbers[Field.COMMITTED_AT] = time.time_ns() // 1000
 

@@ -22,10 +22,10 @@ class MemberWork:
     Attributes:
         batch: messages a transaction, where the design has batches.
         message_bytes: size of a pushed message.
-        rollback_share: of the pushes, so many are rolled back.
-        poison_share: of the messages pushed, so many fail each time they are popped.
+        rollback_share: of the pushes that are rolled back.
+        poison_share: of the messages pushed that fail each time they are popped.
         work_s: time between pop and complete.
-        fail_share: of the messages popped, so many fail, whatever they are.
+        fail_share: of the messages popped that fail, whatever they are.
         idle_s: pause after a pop that found nothing; grows to five times that.
         requeue_after_s: what has been in progress for longer is requeued by a keeper; ``None`` never.
     """

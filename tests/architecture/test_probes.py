@@ -1,4 +1,4 @@
-"""``qmon doctor`` runs every probe, or it is said here why not."""
+"""``qmon doctor`` runs every probe, or it is said here why not; verdicts name probes that there are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from qmon.engines.sql import queries
+from qmon.model.verdicts import RULES
+from qmon.monitor.state.diagnosis import READ_BY
 
 MONITOR: Final = Path(__file__).parents[2] / "qmon" / "monitor"
 ASKED_BY_DOCTOR: Final = (
@@ -43,8 +45,20 @@ NOT_BY_DOCTOR: Final = {
 """Probes that the checkup leaves out, and why it may."""
 
 
+def all_probes() -> set[str]:
+    """The names of all probes of both engines."""
+    return {file.name.removeprefix("probe/") for file in queries.all_files() if file.kind == "probe"}
+
+
+def test_the_probes_that_verdicts_and_their_evidence_come_from_are_there() -> None:
+    named = {prefix for rule in RULES for prefix in rule.probes} | {
+        prefix for each in READ_BY.values() for prefix in each
+    }
+    assert {prefix for prefix in named if not any(probe.startswith(prefix) for probe in all_probes())} == set()
+
+
 def test_each_probe_is_run_by_the_doctor_or_excused() -> None:
-    probes = {file.name.removeprefix("probe/") for file in queries.all_files() if file.kind == "probe"}
+    probes = all_probes()
     words = {
         node.value
         for name in ASKED_BY_DOCTOR

@@ -12,7 +12,7 @@ import typer.main
 from qmon.cli import app
 from qmon.config.file import parse_config
 from qmon.errors import BadInput
-from qmon.model.layout.json import from_json
+from qmon.model.layout.io import layout_from_json
 from qmon.model.text import MAX_S, parse_duration
 from qmon.recording.write.retention import parse_size
 from tests.cli.calling import call
@@ -90,7 +90,7 @@ def test_brackets_nested_without_end_are_one_line_in_configuration_and_registry(
         parse_config("a = " + opened * 3000, PATH)
     assert "\n" not in str(caught.value)
     with pytest.raises(BadInput, match=r"^layout: "):
-        from_json("[" * 200_000)
+        layout_from_json("[" * 200_000)
 
 
 @pytest.mark.parametrize("bad", HUGE, ids=lambda bad: bad[:12])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
+from qmon.model.evidence import QueueEvidence
 from qmon.model.figure import Figure
 from qmon.model.samples.messages import MessageDiagnostics
 from qmon.model.sessions.clients import Sessions
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import ProbeFailure, QueueSamples
-from qmon.monitor.state.diagnosis import QueueDiagnosis
+from qmon.monitor.state.diagnosis import READ_BY, QueueDiagnosis
 from tests.unit.test_verdicts_messages import LAYOUT, POLL, client, owner
 
 DONE = Figure.unknown("nothing is done")
@@ -44,3 +45,8 @@ def test_what_fails_to_be_read_is_what_it_was_for_half_a_minute_and_goes_on_when
     assert failing(1039.0) == first.owners
     assert failing(1041.0) is None, "old is not fresh"
     assert evidence.add(replace(FULL, sampled_at=1042.0), READ, DONE, SEEN).owners == first.owners
+
+
+def test_each_field_says_which_probes_it_comes_from_so_that_it_is_forgotten_when_they_fail_for_long() -> None:
+    by_other_means = {"pushers", "poppers", "use"}  # forgotten with the sessions; figures have an age of their own
+    assert {field.name for field in fields(QueueEvidence)} == READ_BY.keys() | by_other_means

@@ -12,7 +12,7 @@ from qmon.engines.odbc import OdbcConnection
 from qmon.engines.sqlserver import errors
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.layout.json import to_json
+from qmon.model.layout.io import layout_to_json
 from qmon.operate.install.install import install, prepare, uninstall
 
 ENGINE: Final = SqlServer()
@@ -71,7 +71,7 @@ def connection(driver: Driver) -> OdbcConnection:
 def driver(failing: str, number: int, words: str, state: str = "42000") -> Driver:
     registry: Result = (
         ("queue", "layout", "version"),
-        [("orders", to_json(LAYOUT), 1)],
+        [("orders", layout_to_json(LAYOUT), 1)],
     )
     there: Result = (("kind", "name"), [("schema", "qmon"), ("table", "queues")])
     fault = (state, f"[{state}] {SERVER}{words} ({number}) (SQLExecDirectW)")

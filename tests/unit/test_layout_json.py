@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
-from qmon.model.layout.json import from_json, to_json
+from qmon.model.layout.io import layout_from_json, layout_to_json
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
 
 names = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=20)
@@ -30,12 +30,12 @@ layouts = st.builds(
 
 @given(layouts)
 def test_a_layout_comes_back_as_it_was(layout: Layout) -> None:
-    assert from_json(to_json(layout)) == layout
-    assert "\n" not in to_json(layout)
+    assert layout_from_json(layout_to_json(layout)) == layout
+    assert "\n" not in layout_to_json(layout)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"name": "q", "design": "nothing", "table": "s.t"}'])
 def test_what_is_no_layout_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(BadInput, match="registry of orders") as caught:
-        from_json(text, where="registry of orders")
+        layout_from_json(text, where="registry of orders")
     assert "\n" not in str(caught.value)

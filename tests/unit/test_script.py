@@ -14,7 +14,7 @@ from qmon.engines.base import Bound, Connection, Rows
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput
-from qmon.model.layout.json import to_json
+from qmon.model.layout.io import layout_to_json
 from qmon.operate.install import roles
 from qmon.operate.install.install import REGISTER, available, prepare
 from qmon.operate.install.script import newest, script
@@ -58,7 +58,7 @@ def test_each_file_is_a_batch_between_guards_in_one_transaction(design: str, maj
 def test_a_quote_in_the_registered_layout_stays_in_its_literal(major: int) -> None:
     ready = prepare(ENGINE, (major, 0), "ring", schema="dbo", queue="it's", ring_size=64)
     record = batches(script(ENGINE, (major, 0), ready))[-5]
-    assert f"N'{to_json(ready.layout)}'".replace("it's", "it''s") in record
+    assert f"N'{layout_to_json(ready.layout)}'".replace("it's", "it''s") in record
     assert "?" not in record and ":layout" not in record
 
 
@@ -67,7 +67,7 @@ def test_what_tells_tables_apart_in_the_registry_is_in_every_layout() -> None:
     for design in DESIGNS:
         for queue in (*HOSTILE, 'x", "design": "y', 'x", '):
             layout = prepare(ENGINE, (11, 0), design, schema="dbo", queue=queue).layout
-            text = to_json(layout)
+            text = layout_to_json(layout)
             begin, end = text.index('"table": '), text.index(', "design": ')
             assert text[begin:end].startswith('"table": "') and text[begin:end].endswith('"')
             assert text.count('"table": ') == text.count(', "design": ') == 1

@@ -8,8 +8,7 @@ from qmon.engines.base import Bound, Statement
 from qmon.model.budget import Budget
 from qmon.model.samples.polled import ClockSample, HeadSample
 from qmon.monitor.background.scan import allowance
-from qmon.monitor.poll.budget import ProbeBudget
-from qmon.monitor.poll.sharing import Sharing
+from qmon.monitor.poll.budget import ProbeBudget, Sharing
 from qmon.monitor.probes.statements import ProbeStatement
 
 STATEMENT = Bound(Statement("test", "SELECT 1", (), ()))

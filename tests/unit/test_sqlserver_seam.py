@@ -11,8 +11,8 @@ import pytest
 
 from qmon.engines import odbc
 from qmon.engines.base import Bound, Connection, Session, Statement, Target
+from qmon.engines.bounded_calls import BoundedCalls
 from qmon.engines.faults import read_fault
-from qmon.engines.patience import Patience
 from qmon.engines.sqlserver import errors as errors
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput, QueryFailed
@@ -95,7 +95,7 @@ def test_the_cursor_has_the_time_out_of_the_session(monkeypatch: pytest.MonkeyPa
     assert [cursor.timeout for cursor in raw.cursors] == [2]
 
 
-class Waited(Patience):
+class Waited(BoundedCalls):
     """Remembers how long a login may take."""
 
     def __init__(self) -> None:

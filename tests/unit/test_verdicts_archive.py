@@ -8,7 +8,7 @@ from qmon.model.evidence import Archiving, QueueEvidence
 from qmon.model.figure import Figure
 from qmon.model.samples.polled import CounterSample
 from qmon.model.verdicts import judge
-from qmon.monitor.state.archive import ArchiveTrack
+from qmon.monitor.state.diagnosis import ArchiveTrack
 from tests.unit.test_verdicts import FINE
 
 COUNTERS = CounterSample(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8192)

@@ -23,7 +23,7 @@ from qmon.model.sessions.clients import (
 )
 from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts import RuleInput, judge
-from qmon.monitor.state.clients import ClientsTrack
+from qmon.monitor.state.diagnosis import ClientsTrack
 from tests.unit.test_verdicts import FINE
 
 LAYOUT = Layout(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.evidence import QueueEvidence, Repeated, RingLoss, Twice
+from qmon.model.evidence import DoubleDelivery, QueueEvidence, Repeated, RingLoss
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.samples.clients import ClientSample
@@ -15,7 +15,7 @@ from qmon.model.samples.polled import HeadSample, HeldSample, ServerSample, Writ
 from qmon.model.sessions.owners import owners_of
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import RuleInput, judge
-from qmon.monitor.state.messages import HandsTrack, TriesTrack
+from qmon.monitor.state.messages import DoubleDeliveryTrack, TriesTrack
 from qmon.monitor.state.ring import RingTrack
 from tests.unit.test_verdicts import FINE
 
@@ -130,7 +130,9 @@ def test_marks_that_change_while_the_head_stays_are_failures() -> None:
     assert tries.add(MessageDiagnostics(tried=TriedSample("6", None, "0")), 6.0) is None
 
 
-def hands(track: HandsTrack, at: float, whose: str, age_s: float, *clients: ClientSample) -> tuple[Twice, ...]:
+def hands(
+    track: DoubleDeliveryTrack, at: float, whose: str, age_s: float, *clients: ClientSample
+) -> tuple[DoubleDelivery, ...]:
     diagnostics = MessageDiagnostics(owners=(owner("7", "alive", age_s, whose),))
     return track.add(replace(POLL, sampled_at=at, clients=clients), LAYOUT, diagnostics)
 
@@ -140,10 +142,10 @@ def client(session: int, begun_s: float) -> ClientSample:
 
 
 def test_a_message_popped_again_while_its_first_owner_is_silent_since_is_in_two_hands() -> None:
-    track = HandsTrack()
+    track = DoubleDeliveryTrack()
     assert hands(track, 100.0, "61/5", 10.0, client(61, 10.0), client(62, 1.0)) == ()
     found = hands(track, 102.0, "62/5", 1.0, client(61, 12.0), client(62, 1.0))
-    assert found == (Twice("7", "61/5", "62/5", 12.0),)
+    assert found == (DoubleDelivery("7", "61/5", "62/5", 12.0),)
     assert said(signs(twice=found), 1.9).keys() == {"healthy"}
     assert said(signs(twice=found), 2.0) == {
         "delivered twice": "message 7 was popped by 62/5 while 61/5, who popped it 12 s ago, is still at it"
@@ -154,7 +156,7 @@ def test_a_message_popped_again_while_its_first_owner_is_silent_since_is_in_two_
 
 def test_an_owner_that_has_run_something_since_or_is_gone_or_another_session_may_have_given_it_back() -> None:
     for first in ((), (client(61, 3.0),), (replace(client(61, 12.0), started_at=9.0),)):
-        track = HandsTrack()
+        track = DoubleDeliveryTrack()
         hands(track, 100.0, "61/5", 10.0, client(61, 10.0))
         assert hands(track, 102.0, "62/5", 1.0, *first, client(62, 1.0)) == ()
 

@@ -14,7 +14,7 @@ import pytest
 from qmon.demo.server import EmbeddedServer
 from qmon.errors import BadInput, Unreachable
 from qmon.model.layout.designs import TRAITS
-from qmon.model.layout.json import to_json
+from qmon.model.layout.io import layout_to_json
 from qmon.workload.load import Load
 from qmon.workload.plan import PlannedFault, QueueLoad
 from qmon.workload.run import LoadProgress, run_load
@@ -294,10 +294,10 @@ def test_faults_come_and_go(database: str) -> None:
 CONTROLLER = """
 import sys
 from tests.queues import target_of
-from qmon.model.layout.json import from_json
+from qmon.model.layout.io import layout_from_json
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
-layout = from_json(sys.argv[2])
+layout = layout_from_json(sys.argv[2])
 load = Load(target_of(sys.argv[1]), [QueueLoad(layout, pushers=2, poppers=2, rate=50, keeper=True)])
 load.start()
 print(*load.pids, flush=True)
@@ -308,7 +308,7 @@ sys.stdin.readline()
 @pytest.mark.parametrize("how", ["kill -9", "Ctrl-C", "terminal closed", "forgets to stop it"])
 def test_workers_end_with_their_controller_however_it_ends(database: str, how: str) -> None:
     layout = made(database, "naive")
-    command = [sys.executable, "-c", CONTROLLER, database, to_json(layout)]
+    command = [sys.executable, "-c", CONTROLLER, database, layout_to_json(layout)]
     with subprocess.Popen(
         command,
         cwd=ROOT,

@@ -106,7 +106,7 @@ def _layout(layout: Layout) -> Iterator[str]:
 
 
 def _group(group: Group) -> Iterator[str]:
-    from qmon.model.groups.words import column_in_words, in_words
+    from qmon.model.groups.conditions import column_in_words, in_words
     from qmon.model.text import format_duration
 
     yield f"  messages       rows of {group.table.name}, called by {group.id}"

@@ -44,7 +44,7 @@ MIN_MAJOR: Final = 13
 """The oldest version that is supported, and that has ``pg_stat_activity.leader_pid``."""
 
 _AGE_SLACK_S: Final = 1.0
-"""A session that was there so long before we connected is a pooler's."""
+"""Seconds: a session that began earlier than this before we connected belongs to a pooler."""
 
 _ROOM_S: Final = (0.05, 0.2, 0.5)
 """Where no connection is left, one that we have closed just now may still be counted: pauses before trying again."""
@@ -79,7 +79,7 @@ class _Introduction:
 
 _TEXTS: Final = ("text", "character varying", "character", "bpchar")
 _UNPACKED_AT_MOST: Final = 16 << 20
-"""Bytes as stored of a value that is unpacked whole to read a part of it."""
+"""Stored bytes up to which a compressed value is unpacked whole to read a part of it."""
 
 
 class Postgres:
@@ -283,7 +283,7 @@ def _statement(name: str) -> Statement:
 
 
 def _direct(found: _Introduction, application: str, took_s: float) -> bool:
-    """Whether the session is as young as our connection, which took so many seconds, and began with the name we gave.
+    """Whether the session began with our connection, which took this many seconds, and under the name we gave.
 
     A pooler gives out sessions that it began itself, and names them later.
     """

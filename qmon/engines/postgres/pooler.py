@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Final
 
 from qmon.engines.base import Bound, Connection
-from qmon.engines.patience import OutOfPatienceError, Patience
+from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 from qmon.errors import BadInput, QmonError
 
 _ROUNDS: Final = 4
 _WAIT_S: Final = 2.0
-_SECOND: Final = Patience()
+_SECOND: Final = BoundedCalls()
 
 
 def check(connection: Connection, second: Callable[[], Connection], process: Bound, target: str) -> None:
@@ -56,7 +56,7 @@ def _second(make: Callable[[], Connection]) -> Connection | None:
     """Another connection; ``None`` where none is to be had, or not in time."""
     try:
         return _SECOND.within(_WAIT_S, make, lambda late: late.close())
-    except (OutOfPatienceError, QmonError):
+    except (CallTimeoutError, QmonError):
         return None
 
 

@@ -1,7 +1,7 @@
-"""The texts of batches, and one text for statements of which now these, now those are asked for: which, a value says.
+"""The text of a batch; on SQL Server the same text whichever statements a poll needs, so that its plan is reused.
 
-The latter is for SQL Server, whose plan cache is keyed by the text of a batch, whole: each choice of statements would
-else be another text, planned anew.
+SQL Server's plan cache is keyed by the whole text of a batch: without this every choice of statements would be a new
+text, and planned again. The first value of the batch says which statements are to run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BEGIN
 END
 """
 _LONGEST: Final = 1000
-"""So many statements are in one part of a batch at most: the server plans all of them before it answers the first."""
+"""Statements in one part of a batch, at most: the server plans all of them before it answers the first."""
 _PREPARED: Final = 12
 """Texts that stay prepared."""
 
@@ -37,7 +37,7 @@ def joined(texts: Sequence[str]) -> str:
 
 
 def text_of(statements: Sequence[Statement]) -> str:
-    """The text; its first value has a 1 for each statement that is asked for, else a 0. Those of all of them follow."""
+    """The text of the batch. Its first value has a 1 for each statement to run, else a 0; the values of all follow."""
     return _HEAD + "".join(_ONE.format(place=at, text=each.text) for at, each in enumerate(statements, 1))
 
 
@@ -60,19 +60,19 @@ def parts(bounds: Sequence[Bound], most_values: int | None, own: int = 0) -> Ite
 
 
 class Texts(Generic[C]):
-    """The texts that are prepared, each for a cursor of its own, the latest last."""
+    """Prepared texts, each with the cursor it is prepared on, the most recently used last."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, C]] = {}
 
     def take(self, text: str) -> tuple[str, C | None]:
-        """The text and the cursor for which it is prepared, until ``keep``; without one the text as it is given.
+        """The text and the cursor it is prepared on, until ``keep``; ``None`` in place of the cursor where it is not.
 
-        The driver knows a text that it has prepared by being the same object.
+        Use the text that is returned: the driver recognises a prepared text by object identity.
         """
         return self._known.pop(text, (text, None))
 
     def keep(self, text: str, cursor: C) -> C | None:
-        """Keep this one; returns the cursor of one that is kept no more, where there are too many."""
+        """Remember a prepared text; returns the cursor of the one that is dropped for it, if there are too many."""
         self._known[text] = text, cursor
         return self._known.pop(next(iter(self._known)))[1] if len(self._known) > _PREPARED else None

@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 
 from qmon.engines import drivers
 from qmon.engines.base import Bound, EngineName, Session, Target, Value
+from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import lookup, without
-from qmon.engines.patience import OutOfPatienceError, Patience
 from qmon.engines.rows import records
 from qmon.engines.sql import lasting
 from qmon.engines.sql.queries import load, render
@@ -41,9 +41,9 @@ _MOST_VALUES: Final = 2_000
 """Values of one statement or batch: the server takes 2,100 at most (error 8003)."""
 _GRACE_S: Final = 2.0
 _GRACE_ENTRA_S: Final = 60.0
-"""Drivers keep the login's deadline, but not in a TLS handshake: Microsoft's waits for ever there, FreeTDS may run in
-circles. Where a token comes from elsewhere, a person may have to type."""
-_LOGINS: Final = Patience()
+"""Drivers keep the login's deadline, but not in a TLS handshake: Microsoft's waits for ever there, FreeTDS may loop
+for ever. Where a token comes from elsewhere, a person may have to type."""
+_LOGINS: Final = BoundedCalls()
 _FIRST: Final = (11, 0)
 """Only to find the file that sets up a session, before the version is known; it is the same for all."""
 
@@ -207,7 +207,7 @@ class SqlServer:
             raw = _LOGINS.within(
                 limit_s + grace_s, lambda: odbc.connect(words, password, limit_s, explain), lambda late: late.close()
             )
-        except OutOfPatienceError:
+        except CallTimeoutError:
             raise errors.hanging(target) from None
         login = lookup(target.parameters, "UID") or ""
         connection = over(raw, lambda fault, name: errors.running(fault, name, login), session.statement_timeout_s)

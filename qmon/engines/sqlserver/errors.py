@@ -65,13 +65,13 @@ _PERMISSION: Final = (229, 230, 262, 297, 300, 371, 916, 15247, 15562)
 _LOCK_TIMEOUT: Final = 1222
 _DEADLOCK: Final = 1205
 _GIVEN_WAY: Final = (_DEADLOCK, 601, 3960, 41302, 41305, 41325)
-"""What has not been done and may go well next time: the victim of a deadlock; a read without locks whose rows were
-moved; conflicts of snapshots and of memory-optimised tables."""
+"""Errors after which nothing was done and a retry may succeed: the victim of a deadlock; a read without locks whose
+rows were moved; conflicts of snapshots and of memory-optimised tables."""
 _LOCKED: Final = re.compile(r"due to lock timeout", re.I)
 _DENIED: Final = re.compile(r"permission (?:was )?denied", re.I)
 _CLOSED: Final = re.compile(r"Cannot open database", re.I)
 _ABSENT: Final = re.compile(r"(?:Invalid object name '|(?:relation|function) \"?)(sys\.\w+)", re.I)
-"""In servers that speak like SQL Server and are not it, numbers say little: one stands for most errors."""
+"""Servers that only speak SQL Server's protocol use one number for most errors: there the words must tell."""
 _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
 _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
 _KILLED: Final = 596
@@ -90,7 +90,7 @@ def connecting(fault: DriverFault, target: Target) -> QmonError:
 
 
 def hanging(target: Target) -> QmonError:
-    """The error for a login that neither came to an end nor failed."""
+    """The error for a login that hung until its deadline."""
     server = lookup(target.parameters, "Server", "Address") or "the server"
     problem = Unreachable(
         f"logging in to {server} does not come to an end; is it a SQL Server, and does it know this encryption?"
@@ -171,7 +171,7 @@ def _login_failed(fault: DriverFault, target: Target, user: str | None) -> QmonE
 
 
 def _unproven(target: Target) -> str | None:
-    """The user that nothing proves: neither a password nor another kind of login."""
+    """The user for whom nothing is given to log in with: neither a password nor another kind of login."""
     if target.password is not None or lookup(target.parameters, "Trusted_Connection", "Authentication") is not None:
         return None
     return lookup(target.parameters, "UID")

@@ -1,4 +1,4 @@
-"""Connecting with FreeTDS: its own words for what Microsoft's driver calls otherwise.
+"""Connecting with FreeTDS: its own keywords, where they differ from those of Microsoft's driver.
 
 Measured with FreeTDS 1.3.17: what it does not know it passes over in silence, ``Encrypt`` too. Of ``Server=host,port``
 it makes a name that ends in a NUL, which not every server takes. It checks a server's certificate only where

@@ -56,7 +56,7 @@ def _problem_text(problem: Problem) -> str:
 
 
 def plain(text: str) -> str:
-    """Text on one line without the bar that performance data begin with, and without what steers a terminal."""
+    """Text on one line without the bar that begins performance data, and without terminal control sequences."""
     shown = "".join(c if c.isprintable() else " " if c.isspace() else f"\\x{ord(c):02x}" for c in text)
     return " ".join(shown.replace("|", "¦").split())
 

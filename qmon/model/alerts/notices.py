@@ -45,7 +45,7 @@ class Notice:
         return self.event is AlertEvent.CLEARED
 
     def least(self, severity: Severity) -> Notice | None:
-        """The notice as told to who only hears of so severe alerts and worse ones; ``None``: nothing."""
+        """The notice as a receiver with this least severity gets it; ``None``: it gets nothing."""
         if self.severity >= severity:
             unheard = self.was is not None and self.was < severity
             return replace(self, event=AlertEvent.RAISED, was=None) if unheard else self

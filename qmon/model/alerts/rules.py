@@ -110,7 +110,7 @@ def find(rule: AlertRule, queue: QueueView, level: Severity, *, held: bool = Fal
 
 
 def meets(rule: AlertRule, code: str, severity: Severity, level: Severity) -> bool:
-    """Whether a verdict meets the rule. A pattern with ``*`` means those that need a hand, never healthy or empty."""
+    """Whether a verdict meets the rule. A pattern with ``*`` means those from a warning on, never healthy or empty."""
     named = code in rule.verdicts
     fits = named or (severity >= Severity.WARNING and any(matches(pattern, code) for pattern in rule.verdicts))
     return fits and (severity >= level if rule.severity is None else True)

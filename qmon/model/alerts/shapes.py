@@ -18,7 +18,7 @@ SCHEMA: Final = 1
 SLACK_TEXT: Final = 3_000
 SUMMARY: Final = 1_024
 _QUEUES: Final = 20
-"""So many queues are named in a text."""
+"""Queues that are named in a text, at most."""
 _MARKS: Final = {Severity.WARNING: "▲", Severity.CRITICAL: "■"}
 _COLOURS: Final = {Severity.WARNING: "warning", Severity.CRITICAL: "attention"}
 
@@ -43,7 +43,7 @@ def _queues(notice: Notice) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Text on one line, at most so many characters long, without what steers a terminal."""
+    """Text on one line, cut to a number of characters, without terminal control sequences."""
     shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 

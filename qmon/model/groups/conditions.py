@@ -1,4 +1,4 @@
-"""Conditions on a row: what is true of the rows in one state. Data; ``engines.sql.conditions`` makes SQL of it."""
+"""Conditions on a row: what is true of the rows in one state. Data; ``engines.sql.conditions`` turns them into SQL."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from operator import or_
 from typing import Final, Literal
 
 from qmon.model.layout.layout import StateValue
+from qmon.model.text import format_duration
 
 Comparison = Literal["<", "<=", ">", ">="]
 
@@ -63,7 +64,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A time, so many seconds later (``plus``, or the column that has them), compared with the present one."""
+    """A time plus seconds (``plus``: a number, or the column that has them), compared with the present time."""
 
     column: ColumnRef
     how: Literal["<=", ">"]
@@ -165,3 +166,40 @@ def uses(found: Condition | ColumnRef | None, table: str, *, as_time: bool = Fal
         case Every(of) | Some(of):
             return reduce(or_, (uses(each, table) for each in of), Uses())
     return Uses()
+
+
+def in_words(condition: Condition) -> str:
+    """What must be true of a row."""
+    match condition:
+        case OneOf(column, values, negated):
+            said = " or ".join(map(str, values))
+            return f"{column_in_words(column)} is {'not ' if negated else ''}{said}"
+        case IsNull(column, negated):
+            return f"{column_in_words(column)} is {'set' if negated else 'NULL'}"
+        case AdvisoryLock(column, negated):
+            return f"{'no session' if negated else 'a session'} holds an advisory lock on {column_in_words(column)}"
+        case Compared(column, how, other):
+            right = str(other) if isinstance(other, int) else column_in_words(other)
+            return f"{column_in_words(column)} {how} {right}"
+        case Timed(column, how, plus):
+            when = "is past" if how == "<=" else "is to come"
+            later = f"{column_in_words(plus)} seconds" if isinstance(plus, ColumnRef) else format_duration(plus)
+            return f"{column_in_words(column)}{f' + {later}' if plus else ''} {when}"
+        case Exists(table, key, by, when, negated):
+            more = f" where {_inner(when)}" if when is not None else ""
+            return f"there is {'no' if negated else 'a'} row of {table} whose {key} is {column_in_words(by)}{more}"
+        case Every(of):
+            return " and ".join(_inner(each) for each in of) or "any row"
+        case Some(of):
+            return " or ".join(_inner(each) for each in of) or "no row"
+
+
+def column_in_words(column: ColumnRef) -> str:
+    """A column, with the table where that is another one."""
+    name = column.name if column.element is None else f"{column.name}[{column.element}]"
+    return name if column.lookup is None else f"{column.lookup.table}.{name} (by {column.lookup.by})"
+
+
+def _inner(condition: Condition) -> str:
+    text = in_words(condition)
+    return f"({text})" if isinstance(condition, Some | Every) and len(condition.of) > 1 else text

@@ -15,7 +15,7 @@ from qmon.model.layout.zones import COUNTED, UTC_ZONE, Zone
 Kind = Literal["ready", "scheduled", "in_progress", "dead", "done", "other"]
 Step = Literal["pushed", "popped", "completed", "failed"]
 MOST_QUEUES: Final = 500
-"""So many of the queues of a table are read: those with most messages."""
+"""Queues of one table that are read, at most: those with most messages."""
 KINDS: Final[tuple[Kind, ...]] = ("ready", "scheduled", "in_progress", "dead", "done", "other")
 
 

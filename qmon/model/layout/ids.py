@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 
 def id_parts(text: str, count: int) -> tuple[str, ...]:
-    """The parts of an id that should have so many; it has others where the text is no such id."""
+    """The parts of an id that should have ``count`` of them; fewer or more where the text is no such id."""
     return (text,) if count == 1 else tuple(_split(text, "/", keep=""))
 
 

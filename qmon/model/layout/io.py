@@ -1,7 +1,8 @@
-"""Layouts as plain dictionaries, as the configuration writes them and JSON can carry them; every fault is named."""
+"""Layouts as the configuration writes them, and as the JSON of the registry; every error names the key."""
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,8 @@ from qmon.model.layout.writes import max_attempts_from, order_from, order_to_lis
 from qmon.model.layout.zones import named_zone
 from qmon.model.text import format_duration
 
+JSON_FORMAT: Final = 1
+"""The registry's ``version``; a reader passes over a greater one."""
 _COLUMNS: Final = (
     "started_at",
     "enqueued_at",
@@ -128,6 +131,20 @@ def layout_from_dict(
     )
     keys.finish()
     return layout
+
+
+def layout_to_json(layout: Layout) -> str:
+    """The same as one line of JSON, as the registry of a database keeps it."""
+    return json.dumps(layout_to_dict(layout), ensure_ascii=False)
+
+
+def layout_from_json(text: str, *, where: str = "layout") -> Layout:
+    """The layout that ``layout_to_json`` wrote; its source is the registry. Raises ``BadInput`` where it is none."""
+    try:
+        raw = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise BadInput(f"{where}: not JSON: {problem}") from None
+    return layout_from_dict(raw, where=where, source=LayoutSource.REGISTRY)
 
 
 def table_to_text(table: TableName) -> str:

@@ -47,9 +47,9 @@ class TableFacts:
         newest_id_seek: an index leads to the greatest id, which is a whole number.
         columns: the columns of ``table_id``, in order.
         unknown: figure → why this layout cannot have it at all, one line.
-        slow: figure → why no probe of the tick may ask for it, one line; scans of the table still count it.
+        slow: figure → why no probe of a poll may ask for it, one line; scans of the table still count it.
         indexes: seek → the index that leads a statement straight to its rows, so that it costs no more on a deep queue.
-            Without one the tick must not ask, and ``slow`` has the reason.
+            Without one a poll must not ask, and ``slow`` has the reason.
             ``head``: the ready rows in the order of ``order_by`` without a walk over finished ones. ``ready``: that
             index holds the ready rows alone (partial, or led by the state), or every row is ready; where it does not,
             rows in progress and dead ones that lie before the head are walked over. ``walk``: the rows of every state

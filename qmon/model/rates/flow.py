@@ -70,7 +70,7 @@ def steps_flow(
     """Messages moved, from steps that were written down; ``None`` where pushes, or both pops and their ends, are not.
 
     Where pops are not written down: what ended was popped, and so was what is more in progress than before; where ends
-    are not either: what was pushed and does not wait. ``waiting``: so many were ready or scheduled before, and are.
+    are not either: what was pushed and does not wait. ``waiting``: messages ready or scheduled, before and now.
     """
     pushed, popped = _more(before.pushed, now.pushed), _more(before.popped, now.popped)
     completed, failed = _more(before.completed, now.completed), _more(before.failed, now.failed)

@@ -19,7 +19,7 @@ from qmon.model.rates.net_rate import NetRate, drift_of
 from qmon.model.text import duration, percent, rate
 
 AHEAD_S: Final = 60.0
-"""The band of a growing queue is that of its mean net rate over so many seconds to come."""
+"""The band of a growing queue is that of its mean net rate over the next seconds, this many."""
 SIGMAS: Final = 2.0
 """The band, in standard errors to either side."""
 LAG_S: Final = 2.0
@@ -43,7 +43,7 @@ class Trend(StrEnum):
 class Forecast:
     """When it drains: ``seconds`` ± ``band_s`` while draining, ``growth`` in messages/s while growing.
 
-    ``growth_band``: the mean of the minute to come lies within so many messages/s of ``growth``.
+    ``growth_band``: the mean of the next minute lies within this many messages/s of ``growth``.
     """
 
     trend: Trend
@@ -111,7 +111,7 @@ def _growing(ready: float, drift: NetRate, popped: float, poppers: int | None) -
 
 
 def _rates(ticks: Sequence[tuple[float, Flow]], seconds: float) -> tuple[float, float]:
-    """Pushes and pops per second over the last so many seconds."""
+    """Pushes and pops per second over the last ``seconds``."""
     span = pushed = popped = 0.0
     for length, flow in reversed(ticks):
         if span >= seconds - 0.001:

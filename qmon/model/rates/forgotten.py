@@ -5,8 +5,8 @@ into memory. A counter that is smaller than before tells it; one that has alread
 everything is looked at that is forgotten with it or tells of it: all totals of the table and of its indexes, how many
 partitions are counted, whether the table was altered, and the numbers drawn for new rows, which no server forgets.
 
-What is left untold: a table without such numbers of which each total has grown past its old value in the time between
-two polls, and a partition whose loss the others have made up for in that time.
+What this cannot detect: a table without such numbers whose totals have all grown past their old values between two
+polls, and a partition whose loss the others have made up for in that time.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ AHEAD_BURNT: Final = "popped ahead, or burnt"
 
 @dataclass(frozen=True, slots=True)
 class LedgerPart:
-    """So many numbers, and what became of them."""
+    """How many numbers had the same fate, and which."""
 
     name: str
     count: int

@@ -14,12 +14,12 @@ from math import sqrt
 from typing import Final
 
 _STRETCHES: Final = 30
-"""The window is divided into so many stretches at most, so that a poll costs the same whatever its interval."""
+"""The window is divided into at most this many stretches, so that a poll costs the same at any interval."""
 _LEAST_S: Final = 14.0
-"""A change of the rate is believed once so many seconds before and after it have been seen."""
+"""A change of the rate counts once this many seconds before and after it have been seen …"""
 _CHANGED: Final = 4.0
-"""… and once the means of both differ by so many standard errors: of the many places where it could be, one will often
-differ by three by chance."""
+"""… and once their means differ by this many standard errors. Three are not enough: of the many places where the rate
+could have changed, one often differs by that much by chance."""
 _LAG_S: Final = 20.0
 _LAGS: Final = 6
 
@@ -38,7 +38,7 @@ class NetRate:
         return sqrt(self.noise / self.seconds)
 
     def ahead(self, seconds: float) -> float:
-        """Standard error of the mean net rate over so many seconds to come, in messages per second."""
+        """Standard error of the mean net rate over the seconds to come, in messages per second."""
         return sqrt(self.noise * (1 / self.seconds + 1 / seconds))
 
 
@@ -102,7 +102,7 @@ class _Walk:
         return max(whole, 0.05 * own) * seconds / max(1, count - 1 - lags)
 
     def _covariance(self, start: int, stop: int, lag: int) -> float:
-        """The autocovariance of the net rate of these stretches, so many apart."""
+        """The autocovariance of the net rate of these stretches at a lag."""
         count = stop - start
         mean = (self._rates[stop] - self._rates[start]) / count
         products = self._products[lag][stop] - self._products[lag][start + lag]

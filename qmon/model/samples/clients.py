@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 MOST_CLIENTS: Final = 500
-"""A poll lists at most so many sessions."""
+"""Sessions that a poll lists, at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class StepTotals:
 
 @dataclass(frozen=True, slots=True)
 class StateCount:
-    """So many messages are in a state that is none of qmon's own."""
+    """How many messages are in a state that is none of qmon's own."""
 
     name: str
     counted: int

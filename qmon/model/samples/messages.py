@@ -77,7 +77,7 @@ class PrioritySample:
 class MessageDiagnostics:
     """About single messages of one queue, from one poll; ``None``: the probe does not apply, is not due, or failed.
 
-    ``proof``: why an owner may be unknown, empty where it never is. ``owners_limit``: so many owners could have been
+    ``proof``: why an owner may be unknown, empty where it never is. ``owners_limit``: how many owners could have been
     listed. ``push_drawers``: who has drawn a number to push, longest first. ``slots``: of the whole ring.
     """
 

@@ -8,6 +8,7 @@ from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Side
 from qmon.model.text import time_of_day
 from qmon.model.verdicts.rule import Rule, RuleInput
+from qmon.model.waits.horizon_holders import culprit, name_of
 
 UNREACHABLE: Final = "unreachable"
 
@@ -22,6 +23,16 @@ def _locked(s: RuleInput) -> str | None:
     return None if moves or s.paused(Side.POPPERS) or s.locked is None else s.locked.proof
 
 
+def _waited_for(s: RuleInput) -> bool:
+    return s.locked is not None and s.locked.waited_for
+
+
+def _holds_horizon(s: RuleInput) -> bool:
+    """The session that locks the queue holds the horizon, too, where it can be ended."""
+    holder = culprit(s.snapshot.horizon) if s.snapshot is not None else None
+    return holder is not None and s.locked is not None and name_of(holder) == s.locked.by
+
+
 LOCKED = Rule(
     "everything locked",
     Severity.CRITICAL,
@@ -29,6 +40,8 @@ LOCKED = Rule(
     _locked,
     explains=("no pops", "no poppers", "poppers not claiming", "ring full", "pushers outrun poppers"),
     cause=lambda s: s.locked.by if s.locked is not None else "",
+    keys={"4": _waited_for, "3": _holds_horizon},
+    probes=("blocking",),
 )
 
 

@@ -13,22 +13,32 @@ from qmon.model.samples.polled import WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
 from qmon.model.text import duration
-from qmon.model.verdicts.rule import Rule, RuleInput
+from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always
 
 
 def _paused(s: RuleInput) -> str | None:
     return "; ".join(pause_line(pause) for pause in s.pauses) or None
 
 
-PAUSED = Rule("paused", Severity.NOTICE, 0.0, _paused)
+def _sides(*sides: Side) -> Condition:
+    return lambda s: {pause.side for pause in s.pauses} == set(sides)
+
+
+PAUSED = Rule(
+    "paused",
+    Severity.NOTICE,
+    0.0,
+    _paused,
+    keys={"p": _sides(Side.PUSHERS), "P": _sides(Side.POPPERS), "p P": _sides(Side.PUSHERS, Side.POPPERS)},
+)
 
 
 _SILENT_S: Final = 20.0
 _OFTEN: Final = 3.0
-"""An archiver that is late by so many times its longest break has stopped."""
+"""An archiver has stopped once it is silent for this many times its longest break so far."""
 _KNOWN: Final = 1_000
 _NEVER: Final = 10_000
-"""Done messages from which on it is raised: where rows were seen to be archived, and where none ever were."""
+"""Done messages from which it is raised: where rows have been archived before (known), and where none ever were."""
 
 
 def _behind(s: RuleInput) -> str | None:
@@ -41,12 +51,12 @@ def _behind(s: RuleInput) -> str | None:
     return f"{grows}; nothing was archived for {duration(a.silent_s)}"
 
 
-BEHIND = Rule("archive behind", Severity.WARNING, 10.0, _behind)
+BEHIND = Rule("archive behind", Severity.WARNING, 10.0, _behind, probes=("counters", "table_counters"))
 
 
 _STILL_S: Final = 20.0
 _OTHERS: Final = 5
-"""So often must heads of other priorities have moved: a message or two may be popped while one waits its turn."""
+"""Times that heads of other priorities must have moved: a message or two may be popped while one waits its turn."""
 
 
 def _starved(s: RuleInput) -> str | None:
@@ -60,7 +70,7 @@ def _starved(s: RuleInput) -> str | None:
     )
 
 
-STARVED = Rule("priority starved", Severity.WARNING, 10.0, _starved)
+STARVED = Rule("priority starved", Severity.WARNING, 10.0, _starved, probes=("priorities",))
 
 
 def _stuck(s: RuleInput) -> str | None:
@@ -133,12 +143,20 @@ def _session(writer: WriterSample) -> str:
     return f"session {writer.session} ({text}) has held them for {duration(writer.transaction_s or 0.0)}"
 
 
-STUCK = Rule("stuck in progress", Severity.CRITICAL, 0.0, _stuck)
+def _owners_live(s: RuleInput) -> bool:
+    """All owners are alive: requeued at once, their messages would be worked on twice."""
+    owners = s.queue.owners
+    return owners is not None and owners.alive > 0 and not (owners.dead or owners.unknown or owners.none)
+
+
+STUCK = Rule(
+    "stuck in progress", Severity.CRITICAL, 0.0, _stuck, keys={"2": _owners_live, "r": always}, probes=("owners",)
+)
 
 
 _QUIET_S: Final = 4.0
 """PostgreSQL counts a session's last pops up to ten seconds late, once it has fallen idle (``probes/counters.sql``):
-sessions that have been idle for so long have not popped since."""
+sessions that have been idle for this long have not popped since."""
 _FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
 
 
@@ -193,8 +211,25 @@ def _doing(client: ClientSample) -> str:
     return f"{name} {state}{waits}" + (f" for {duration(client.quiet_s)}" if client.quiet_s is not None else "")
 
 
-NO_POPPERS = Rule("no poppers", Severity.CRITICAL, 10.0, _no_poppers, explains=_FOLLOWS)
-NOT_CLAIMING = Rule("poppers not claiming", Severity.CRITICAL, 10.0, _not_claiming, explains=_FOLLOWS)
+def _waits_for_lock(s: RuleInput) -> bool:
+    one = s.queue.poppers.one if s.queue.poppers is not None else None
+    return one is not None and one.wait_kind == "Lock"
+
+
+def _poppers_unseen(s: RuleInput) -> bool:
+    return s.queue.poppers is None
+
+
+NO_POPPERS = Rule("no poppers", Severity.CRITICAL, 10.0, _no_poppers, explains=_FOLLOWS, unread=_poppers_unseen)
+NOT_CLAIMING = Rule(
+    "poppers not claiming",
+    Severity.CRITICAL,
+    10.0,
+    _not_claiming,
+    explains=_FOLLOWS,
+    keys={"4": _waits_for_lock},
+    unread=_poppers_unseen,
+)
 
 
 def _ring_full(s: RuleInput) -> str | None:
@@ -206,7 +241,7 @@ def _ring_full(s: RuleInput) -> str | None:
 
 
 _WAITS_S: Final = 20.0
-"""Where nothing tells pops: for so long a message has been ready while none was taken."""
+"""Seconds that a message must have been ready while none was taken, where there is no rate of pops."""
 
 
 def _not_taken(s: RuleInput) -> str | None:

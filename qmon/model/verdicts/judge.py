@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from qmon.model.figure import Figure, Severity, Verdict
+from qmon.model.figure import NOT_SINCE, Figure, Severity, Verdict
 from qmon.model.verdicts.access import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow import (
     BEHIND,
@@ -18,8 +18,7 @@ from qmon.model.verdicts.flow import (
     STARVED,
     STUCK,
 )
-from qmon.model.verdicts.keys import key_for
-from qmon.model.verdicts.messages import HOLE, ORPHANS, POISON, TWICE
+from qmon.model.verdicts.messages import DELIVERED_TWICE, HOLE, ORPHANS, POISON
 from qmon.model.verdicts.rule import Rule, RuleInput
 from qmon.model.verdicts.server import DEADLOCKS, HORIZON, LATCH, LOG, STATISTICS
 from qmon.model.view import NOT_READ
@@ -40,7 +39,7 @@ def seen_empty(s: RuleInput) -> bool:
 
 
 def _lacking(s: RuleInput) -> Iterator[tuple[str, str]]:
-    """The figures that are needed and do not do, each with what is wrong with it."""
+    """The figures that are needed and missing, or not good enough, each with the reason."""
     # Where a message is in progress only while its popper's transaction is open, it is stuck where that is too old: how
     # many there are does not matter. Else rows that nobody counted may have been left by anybody.
     needed = [("ready", s.ready)]
@@ -73,7 +72,7 @@ def _and(names: list[str]) -> str:
 HEALTHY: Final = "healthy"
 EMPTY: Final = "empty"
 CANNOT_TELL: Final = "cannot tell"
-"""Nothing is seen to be wrong, and not all is seen that would be needed to say that nothing is."""
+"""Nothing wrong is seen, but not enough is seen to call the queue healthy."""
 
 RULES: Final[tuple[Rule, ...]] = (
     CANNOT_SEE,
@@ -85,7 +84,7 @@ RULES: Final[tuple[Rule, ...]] = (
     NOT_CLAIMING,
     RING_FULL,
     STUCK,
-    TWICE,
+    DELIVERED_TWICE,
     ORPHANS,
     NO_POPS,
     HORIZON,
@@ -98,13 +97,6 @@ RULES: Final[tuple[Rule, ...]] = (
     BEHIND,
 )
 """The rules; of equally severe verdicts the earlier is shown first."""
-_TOLD_BY: Final[Mapping[str, tuple[Rule, ...]]] = {
-    "owners": (POISON, TWICE, STUCK), "tried": (POISON, TWICE), "ring_sweep": (HOLE, ORPHANS),
-    "drawers": (HOLE, ORPHANS), "lost": (HOLE, ORPHANS), "priorities": (STARVED,),
-    "counters": (BEHIND,), "table_counters": (BEHIND,),
-    "statistics": (STATISTICS,), "deadlock": (DEADLOCKS,), "circles": (DEADLOCKS,), "blocking": (LOCKED,),
-}  # fmt: skip
-"""By the beginning of a probe's name the rules that it gives evidence for."""
 _CODES: Final = frozenset(rule.code for rule in RULES)
 
 
@@ -127,9 +119,7 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
             continue
         first = seen[rule.code] = since.get(rule.code, now_at)
         if now_at - first >= rule.hold_s:
-            found[rule.code] = Verdict(
-                rule.code, proof, rule.severity, first, key_for(rule.code, given), rule.cause(given)
-            )
+            found[rule.code] = Verdict(rule.code, proof, rule.severity, first, rule.key(given), rule.cause(given))
             explained.update(rule.explains)
     for code in explained:
         found.pop(code, None)
@@ -138,7 +128,7 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
     if not verdicts or verdicts[0].severity < Severity.WARNING:
         if lacking := missing(given):
             first = seen[CANNOT_TELL] = since.get(CANNOT_TELL, now_at)
-            verdicts.append(Verdict(CANNOT_TELL, lacking, Severity.NOTICE, first, key_for(CANNOT_TELL, given)))
+            verdicts.append(Verdict(CANNOT_TELL, lacking, Severity.NOTICE, first, "n" if _throttled(given) else ""))
         elif not verdicts:
             verdicts.append(_fine(given))
     return tuple(verdicts), seen
@@ -160,18 +150,16 @@ def undecided(
 
 def _unread(s: RuleInput) -> frozenset[str]:
     """The codes of verdicts that nothing was read for."""
-    found: list[Rule] = []
-    if s.target.waiting is None:
-        found += (LOG, LATCH)
-    if s.snapshot is None or s.snapshot.horizon is None or s.queue.use is None:
-        found.append(HORIZON)
-    if s.queue.poppers is None:
-        found += (NO_POPPERS, NOT_CLAIMING)
-    failures = (*s.failures, *(each for each in (s.snapshot.failures if s.snapshot else ()) if not each.queue))
-    for prefix, rules in _TOLD_BY.items():
-        if any(each.probe.startswith(prefix) for each in failures):
-            found += rules
-    return frozenset(rule.code for rule in found)
+    of_target = (each for each in (s.snapshot.failures if s.snapshot else ()) if not each.queue)
+    failed = [each.probe for each in (*s.failures, *of_target)]
+    return frozenset(
+        rule.code for rule in RULES if rule.unread(s) or any(probe.startswith(rule.probes) for probe in failed)
+    )
+
+
+def _throttled(s: RuleInput) -> bool:
+    """Whether a poll asked for now would read what is not known."""
+    return any(figure.reason.startswith(NOT_SINCE) for figure in (s.ready, s.in_progress, s.stuck))
 
 
 def _fine(s: RuleInput) -> Verdict:

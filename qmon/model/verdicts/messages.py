@@ -7,11 +7,11 @@ from typing import Final
 from qmon.model.figure import Severity
 from qmon.model.samples.messages import DrawerSample
 from qmon.model.text import duration
-from qmon.model.verdicts.rule import Rule, RuleInput
+from qmon.model.verdicts.rule import Rule, RuleInput, always
 
 _FAILURES: Final = 2
 _SEEN_S: Final = 2.0
-"""A message that fails twice within a moment is one that fails at random on a fast queue."""
+"""Seconds between failures, at least: on a fast queue a message may well fail twice by chance in less."""
 
 
 def _poison(s: RuleInput) -> str | None:
@@ -61,9 +61,32 @@ def _orphans(s: RuleInput) -> str | None:
     return f"{count} drawn by poppers and not popped: number {loss.orphan:,}{age}{swept}{waits}"
 
 
+_ROWS: Final = ("owners", "tried")
+_SWEEP: Final = ("ring_sweep", "drawers")
 POISON = Rule(
-    "poison message at the head", Severity.CRITICAL, 3.0, _poison, explains=("no pops", "poppers not claiming")
+    "poison message at the head",
+    Severity.CRITICAL,
+    3.0,
+    _poison,
+    explains=("no pops", "poppers not claiming"),
+    keys={"2": always},
+    probes=_ROWS,
 )
-TWICE = Rule("delivered twice", Severity.CRITICAL, 2.0, _twice)
-HOLE = Rule("ring hole", Severity.CRITICAL, 5.0, _hole, explains=("no pops", "poppers not claiming", "ring full"))
-ORPHANS = Rule("ring orphans", Severity.WARNING, 5.0, _orphans)
+DELIVERED_TWICE = Rule("delivered twice", Severity.CRITICAL, 2.0, _twice, probes=_ROWS)
+HOLE = Rule(
+    "ring hole",
+    Severity.CRITICAL,
+    5.0,
+    _hole,
+    explains=("no pops", "poppers not claiming", "ring full"),
+    keys={"R": lambda s: s.queue.ring_loss is not None and s.queue.ring_loss.drawer is None},
+    probes=_SWEEP,
+)
+ORPHANS = Rule(
+    "ring orphans",
+    Severity.WARNING,
+    5.0,
+    _orphans,
+    keys={"R": lambda s: s.queue.ring_loss is not None and s.queue.ring_loss.popper is None},
+    probes=_SWEEP,
+)

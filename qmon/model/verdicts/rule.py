@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, NO_TARGET_EVIDENCE, QueueEvidence, TargetEvidence
@@ -22,7 +22,7 @@ class RuleInput:
     """The figures of one queue now, the samples behind them, and what was learnt over time.
 
     Rates are messages per second over the window of the screens; ``net_rate`` is the change of ``ready``.
-    ``recent_pop_rate`` and ``completes`` are over the last few seconds, so that a cure is seen at once. ``locked``:
+    ``recent_pop_rate`` and ``completes`` are over the last few seconds, so that a remedy shows at once. ``locked``:
     the session that locks it all. ``samples`` and ``snapshot``: those of this poll; ``target`` and ``queue``: evidence
     that needs more than one poll or is about more than one queue. ``last_seen_at``: of a queue that is gone, when it
     was last read, server clock, seconds.
@@ -62,7 +62,7 @@ class RuleInput:
 
     @property
     def at_work(self) -> float:
-        """Messages in progress that are not known to be stuck, nor to have lost their owner: somebody is at them."""
+        """Messages in progress that somebody works on: as far as is known neither stuck nor without an owner."""
         if not self.in_progress.value:
             return 0.0
         lost = self.queue.owners.lost if self.queue.owners is not None else 0
@@ -78,16 +78,32 @@ class RuleInput:
         return self.layout is None or self.layout.has(figure)
 
     def paused(self, side: Side) -> bool:
-        """Somebody has paused them: what they do not do is no trouble."""
+        """Whether somebody has paused them: that they do nothing is then no trouble."""
         return any(pause.side is side for pause in self.pauses)
+
+
+Condition = Callable[[RuleInput], bool]
+
+
+def always(_: RuleInput) -> bool:
+    """Of a key that answers the verdict whatever the evidence is."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One verdict: ``proof`` gives its line, or ``None`` where there is no evidence. ``hold_s``: seconds.
+    """One verdict, all of it but its words in the manual and its place among the ``RULES``.
 
-    ``explains``: codes of verdicts that merely follow from this one: they are not raised while it is, and their hold
-    times begin when it has gone. ``cause``: see ``Verdict``.
+    Attributes:
+        proof: the line that proves it; ``None`` without evidence.
+        hold_s: seconds that the evidence must last.
+        explains: codes of verdicts that merely follow from this one. They are not raised while it is, and their hold
+            times begin when it has gone.
+        cause: as of ``Verdict``.
+        keys: the keys of the screens that may answer it, each with its condition; the first that fits is shown.
+        probes: names, or beginnings of names, of the probes that give its evidence. Where one has failed, a verdict
+            that holds no longer is undecided rather than over.
+        unread: whether nothing was read that it could be judged by; then it is undecided, too.
     """
 
     code: str
@@ -96,3 +112,10 @@ class Rule:
     proof: Callable[[RuleInput], str | None]
     explains: tuple[str, ...] = ()
     cause: Callable[[RuleInput], str] = lambda _: ""
+    keys: Mapping[str, Condition] = field(default_factory=dict)
+    probes: tuple[str, ...] = ()
+    unread: Condition = lambda _: False
+
+    def key(self, given: RuleInput) -> str:
+        """The key that answers it with this evidence, or keys with a space between them; empty where none does."""
+        return next((key for key, fits in self.keys.items() if fits(given)), "")

@@ -15,15 +15,15 @@ from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.usage import StatisticsSample
 from qmon.model.samples.waits import LatchSample
 from qmon.model.text import duration, milliseconds, size
-from qmon.model.verdicts.rule import Rule, RuleInput
+from qmon.model.verdicts.rule import Rule, RuleInput, always
 from qmon.model.waits.horizon_holders import culprit, name_of, who
 from qmon.model.waits.known import LOG_WAITS, PAGE_LATCHES
 
 STALE_ROWS: Final = 10_000
-"""Of a smaller table every plan is good enough."""
+"""Rows below which any plan is good enough."""
 STALE_TIMES: Final = 10.0
 ANALYZED_OFTEN: Final = 4
-"""So many updates in ``use_track.ANALYZED_S`` seconds cost more than they are worth."""
+"""This many updates of the statistics in 20 seconds cost more than they are worth."""
 
 
 def _statistics(s: RuleInput) -> str | None:
@@ -58,14 +58,14 @@ def _table(s: RuleInput, place: int) -> str:
     return str(named) if named is not None else "the queue's table"
 
 
-STATISTICS = Rule("statistics", Severity.NOTICE, 75.0, _statistics)
+STATISTICS = Rule("statistics", Severity.NOTICE, 75.0, _statistics, probes=("statistics",))
 """The hold time gives the server's own upkeep its turn: PostgreSQL's autovacuum comes round once a minute."""
 
 
 FEWEST: Final = 2
-"""One a minute happens, and is popped again."""
+"""A single deadlock in a minute is retried and does no harm."""
 LATELY_S: Final = 6.0
-"""The last was no longer ago."""
+"""Seconds since the last, at most."""
 _SHOWN: Final = 70
 _SAVEPOINT: Final = re.compile(r"^SAVEPOINT \w+ ?; ?", re.IGNORECASE)
 """An ODBC driver puts one before each statement."""
@@ -108,19 +108,19 @@ def _one(member: CircleSample) -> str:
     return f"session {member.session}{who}: {short}"
 
 
-DEADLOCKS = Rule("deadlocks", Severity.WARNING, 0.0, _deadlocks)
+DEADLOCKS = Rule("deadlocks", Severity.WARNING, 0.0, _deadlocks, keys={"4": always}, probes=("deadlock", "circles"))
 
 
 LOG_SHARE: Final = 0.5
-"""At least that share of the sessions at work waits for the log."""
+"""The least share of the sessions at work that waits for the log."""
 EACH_S: Final = 0.02
-"""A commit that waits so long for the log waits for a slow disk, however many messages it has; a healthy disk takes a
-few milliseconds, also for many at a time."""
+"""Seconds of waiting for the log from which on the disk is slow, however many messages a commit has: a healthy one
+takes a few milliseconds, also for many at a time."""
 _SESSIONS: Final = 0.8
 _A_COMMIT: Final = (0.3, 2.0)
-"""Messages moved (pushed, popped, completed) a commit, from and to: there are about as many as the commits allow."""
+"""Messages moved (pushed, popped, completed) per commit, from and to: commits are then what limits the rate."""
 _MOST: Final = 0.8
-"""Where the disk is not slow: so large a share of the sessions at work waits for the log, and for nothing else."""
+"""The least share of the sessions at work that waits for the log alone, where the disk is not slow."""
 _BATCH: Final = 10
 
 
@@ -153,11 +153,23 @@ def _log(s: RuleInput) -> str | None:
     return proof
 
 
-LOG = Rule("log-bound", Severity.WARNING, 8.0, _log, cause=lambda _: "the log")
+def _waits_unread(s: RuleInput) -> bool:
+    return s.target.waiting is None
+
+
+LOG = Rule(
+    "log-bound",
+    Severity.WARNING,
+    8.0,
+    _log,
+    cause=lambda _: "the log",
+    keys={"3": always},
+    unread=_waits_unread,
+)
 
 
 LATCH_SHARE: Final = 0.25
-"""At least that share of the sessions at work waits for a page in memory."""
+"""The least share of the sessions at work that waits for a page in memory."""
 LATCH_SESSIONS: Final = 2.0
 
 
@@ -194,21 +206,21 @@ def _where(s: RuleInput, seen: Sequence[LatchSample]) -> str:
     return f"{table} or its index{'' if len(indexes) == 1 else 'es'} {names}"
 
 
-LATCH = Rule("latch-bound", Severity.WARNING, 8.0, _latch)
+LATCH = Rule("latch-bound", Severity.WARNING, 8.0, _latch, keys={"3": always}, unread=_waits_unread)
 
 
 TIMES: Final = 3.0
-"""Rows touched per pop have grown so many times since the holder began."""
+"""How many times more rows a pop must touch than before the holder began."""
 LEAST_ROWS: Final = 10.0
-"""Fewer rows touched per pop cost nothing that one would feel."""
+"""Rows touched per pop below which nobody would notice."""
 MANY_ROWS: Final = 50.0
-"""Where nobody watched before the holder began: so many rows touched per pop are no queue at work."""
+"""Rows touched per pop that are too many, where nobody watched before the holder began."""
 _DEAD: Final = 10_000
 _DEAD_S: Final = 60.0
 LEAST_READS: Final = 50.0
-"""Fewer pages read per pop are what a few indexes cost (SQL Server)."""
+"""Pages read per pop up to which it is merely what a few indexes cost (SQL Server)."""
 LARGE: Final = 2**30
-"""So many bytes of row versions are a burden to everybody on the server (SQL Server)."""
+"""Bytes of row versions that burden everybody on the server (SQL Server)."""
 
 
 def _held(s: RuleInput) -> str | None:
@@ -229,7 +241,7 @@ def _held(s: RuleInput) -> str | None:
 
 
 def _versions(holder: HorizonSample, store: VersionStoreSample, use: QueueUse) -> str | None:
-    """Where old rows are in a version store, with ghosts in the tables that nobody counts: by what pops read."""
+    """Where old rows are in a version store: judged by what pops read, as nobody counts the ghosts in the tables."""
     whose = " of all databases" if store.whole_server else ""
     keeps = f"{who(holder)} keeps {size(store.total)} of row versions{whose}"
     reads = use.touched.value
@@ -250,4 +262,12 @@ def _holder(s: RuleInput) -> str:
     return name_of(holder) if holder is not None else ""
 
 
-HORIZON = Rule("vacuum held back", Severity.WARNING, 4.0, _held, cause=_holder)
+HORIZON = Rule(
+    "vacuum held back",
+    Severity.WARNING,
+    4.0,
+    _held,
+    cause=_holder,
+    keys={"3": always},
+    unread=lambda s: s.snapshot is None or s.snapshot.horizon is None or s.queue.use is None,
+)

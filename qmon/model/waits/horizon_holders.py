@@ -9,9 +9,9 @@ from qmon.model.samples.horizon import HolderKind, HorizonSample
 from qmon.model.text import duration
 
 LONG_S: Final = 15.0
-"""A holder of less than so many seconds is nothing to speak of."""
+"""Seconds below which a holder does not matter."""
 _AGED: Final = 10_000
-"""Where the server does not say since when: so many transaction ids have been drawn since."""
+"""The same in transaction ids drawn since, where the server does not say since when."""
 
 
 def is_long(holder: HorizonSample) -> bool:

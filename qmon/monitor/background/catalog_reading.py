@@ -16,9 +16,9 @@ from qmon.monitor.catalog.resolve import NOTHING, Resolved
 
 EVERY_S: Final = 120.0
 LOST_S: Final = 3.0
-"""While a queue is gone, or something of a table was locked."""
+"""Seconds between readings while a queue is gone, or a table was locked."""
 _COST_FACTOR: Final = 30.0
-"""Then it is read for no more than so small a share of the time."""
+"""… but at least this many times what a reading takes."""
 
 Resolve = Callable[[Connection, Resolved], Resolved]
 

@@ -1,8 +1,8 @@
 """Slow reads on a connection of their own: counts of whole tables, a full search for each queue's head, and the like.
 
-What is one statement costs what it costs, so it is timed, and not repeated before 200 times that time has passed (half
-a per cent of one processor), nor before 60 seconds (10 where the search for a head is dear). A scan by ranges rests
-after each. Where several qmons poll the database, each rests so many times as long.
+A single statement cannot be split: it is timed, and not repeated before 200 times that time has passed (half a per cent
+of one processor), nor before 60 seconds (10 where the search for a head is dear). A scan by ranges rests
+after each. Where several qmons poll the database, each rests that many times as long.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _HEAD_EVERY_S: Final = 10.0
 _CHEAP_HEAD_EVERY_S: Final = 60.0
 """Where a full search is cheap, the polls themselves make one, and say when it no longer is."""
 _HEAD_REST_S: Final = 0.2
-"""From one cheap search to the next, of whatever queue: of many each comes round less often."""
+"""Seconds from one cheap search to the next, of any queue: where there are many, each comes round less often."""
 _TRIES: Final = 3
 _TRY_AGAIN_S: Final = 60.0
 _LOCK_AGAIN_S: Final = 5.0
-"""After a lock that was not to be had: each try costs the server a second of waiting at most, and reads nothing."""
+"""Seconds until the next try after a lock timeout: a try costs the server a second of waiting, and reads nothing."""
 _SETTLED_S: Final = 2.5
-"""After so many seconds the server's counters have seen what was committed before (PostgreSQL: a second)."""
+"""Seconds after which the server's counters include what was committed before (PostgreSQL: one)."""
 _DEAR_HEAD_S: Final = 0.001
 _DEADLINE_S: Final = 30.0
 _IDLE_S: Final = 1.0
@@ -52,7 +52,7 @@ _CATALOG: Final = ("", "catalog")
 _PROBES: Final = {"fragments": "fragmentation", "graphs": "deadlock_graphs", "catalog": "catalog"}
 """What some kinds of tasks are called where they fail."""
 _UNDER_WAY: Final = float("inf")
-"""When a task is due that is being done; another time than that was asked for meanwhile, and counts."""
+"""The due time of a task under way; another one was set meanwhile, and stands."""
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ class ExactCounts(BackgroundReader):
         within_s: float | None = None,
         catalog: CatalogReading | None = None,
     ) -> None:
-        """``within_s``: it is closed after so many seconds; a count that takes longer is not begun.
+        """``within_s``: seconds after which it will be closed; a count that takes longer is not begun.
 
         ``catalog``: what is read of it anew.
         """

@@ -32,9 +32,9 @@ class BackgroundReader(ABC):
         self._connect = connect
         self._clock = clock
         self.qmons = 1
-        """So many qmons share what such readers may cost."""
+        """How many qmons share what such readers may cost."""
         self.share = 0.0
-        """Of a processor that it takes on the server all the time."""
+        """The share of one of the server's processors that it takes all the time."""
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._closed = False

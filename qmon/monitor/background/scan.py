@@ -25,7 +25,7 @@ from qmon.monitor.probes.statements import StatementCache
 EVERY_S: Final = 5.0
 """Seconds from the end of one scan of a table to the next, at least."""
 AT_ONCE_PAGES: Final = 8192
-"""A command that ends counts a table of at most so many pages (64 MB) faster: within a few seconds."""
+"""Pages (64 MB) up to which a command that ends counts a table faster: within a few seconds."""
 _PAGES_S: Final = 2000.0
 """Pages a second at most, of all queues of a target together: 16 MB/s."""
 _RANGE_S: Final = 0.005
@@ -39,7 +39,7 @@ _LONG_SHARE: Final = 0.02
 class Allowance:
     """What scans may take. ``share``: of one processor; ``pages_s``: pages a second, both of all queues together.
 
-    ``within_s``: a table that takes longer is not begun; ``None``: there is all the time in the world.
+    ``within_s``: a table that takes longer is not begun; ``None``: no limit.
     """
 
     share: float
@@ -47,12 +47,12 @@ class Allowance:
     within_s: float | None = None
 
     def seconds(self, pages: int, page_s: float = 0.0) -> float:
-        """How long so many pages take, of which one costs the server ``page_s`` seconds."""
+        """How long a number of pages takes, at ``page_s`` seconds of the server's time for each."""
         return pages * max(1.0 / self.pages_s, page_s / self.share)
 
 
 def allowance(budget: Budget, within_s: float | None, pages: int, qmons: int = 1) -> Allowance:
-    """What a scan of so many pages may take: half of what polls may, of so many qmons together.
+    """What a scan of a table of ``pages`` may take: half of what polls may, shared by all qmons.
 
     In a command that ends it is not shared, and more for a small table.
     """

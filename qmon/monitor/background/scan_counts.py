@@ -21,7 +21,7 @@ from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
 COST_FACTOR: Final = 200.0
-"""A count that cannot be done in parts rests for so many times what it took: half a per cent of one processor."""
+"""The rest after a count that cannot be split, as a multiple of its time: half a per cent of one processor."""
 _WHOLE_EVERY_S: Final = 60.0
 
 Version = tuple[int, ...]
@@ -127,7 +127,7 @@ class ScanCounts:
             return True
 
     def step(self, connection: Connection, spec: Spec, qmons: int = 1) -> ScanStep | None:
-        """Count on: one range, or all where there are none. ``qmons``: so many share what counting may cost.
+        """Count on: one range, or all where there are none. ``qmons``: how many share what counting may cost.
 
         ``None``: there is not the time to count it. Raises what ``Connection.fetch`` raises.
         """

@@ -34,9 +34,9 @@ _QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
 _COST_FACTOR: Final = 200.0
 _AROUND: Final = 2.0
-"""By the processor time of its session a sample takes so many times what passes between the clocks around it."""
+"""The processor time of a sample, as a multiple of what passes between the clocks around it (measured)."""
 _LONGEST: Final = 2.5
-"""Weight of a sample: the time since the one before, at most so many times what was planned."""
+"""Weight of a sample: the time since the one before, capped at this many times the planned interval."""
 _MEDIAN_OF: Final = 7
 _DEADLINE_S: Final = 5.0
 _CIRCLES: Final = {"limit": 50, "chars": 200}

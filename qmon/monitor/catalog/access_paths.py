@@ -1,4 +1,4 @@
-"""Which index serves which seek: what the probes of a tick may ask a table without ever scanning it."""
+"""Which index serves which seek: what the probes of a poll may ask of a table without ever scanning it."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ class Catalog:
         return " ".join(queries.render(query, wanted, self.engine).text.splitlines()[1:])
 
     def ask_tables(self, kind: type[Record], name: str, tables: Sequence[TableRow]) -> list[Record]:
-        """Run a statement about these tables; where the server cannot, its plain form, for each of so many at most."""
+        """Run a statement about these tables; where the server cannot, its plain form for each of the first few."""
         try:
             return self.ask(kind, name, tables=_ids(tables))
         except QueryFailed as problem:
@@ -288,7 +288,7 @@ class Catalog:
         return out
 
     def _activity(self, tables: Sequence[TableRow]) -> list[Activity]:
-        """For all at once, or table by table where the server tells it no other way: then for so many at most."""
+        """For all at once; where the server tells it only table by table, for the first ``_SINGLY`` of them."""
         if "tables" in queries.load(self.engine.name, "catalog/activity", self.connection.version).parameters:
             return self._optional(Activity, "catalog/activity", tables)
         found: list[Activity] = []

@@ -140,7 +140,7 @@ def state_of(value: str) -> str | None:
 
 
 def sounds_like_a_queue(name: str) -> float:
-    """How much a table's name says that it is a queue: 0.45 in so many words, 0.3 or 0.15 perhaps, -0.4 rather
+    """How much a table's name says that it is a queue: 0.45 clearly, 0.3 or 0.15 perhaps, -0.4 rather
     not, else 0."""
     found = words(name)
     last = found[-1] if found else ""

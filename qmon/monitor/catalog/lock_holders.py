@@ -1,4 +1,4 @@
-"""Who keeps even readers away from a table: asked only after a lock was not to be had, and waits for none itself."""
+"""Who keeps even readers away from a table: asked only after a lock timeout, and waits for no lock itself."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
-from qmon.model.layout.json import FORMAT, from_json
+from qmon.model.layout.io import JSON_FORMAT, layout_from_json
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.catalog import Catalog
@@ -45,11 +45,11 @@ def registered(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool
     layouts: list[Layout] = []
     problems: list[ProbeFailure] = []
     for row in catalog.ask(RegistryRow, "control/registry"):
-        if row.version > FORMAT:
+        if row.version > JSON_FORMAT:
             problems.append(ProbeFailure("registry", "written by a newer qmon: upgrade this one", row.queue, gone=True))
             continue
         try:
-            layouts.append(from_json(row.layout, where=f"registry of {row.queue}"))
+            layouts.append(layout_from_json(row.layout, where=f"registry of {row.queue}"))
         except BadInput as problem:
             reason = f"{problem}; qmon install writes it anew"
             problems.append(ProbeFailure("registry", reason, row.queue, gone=True))

@@ -67,7 +67,7 @@ class Resolved:
 
 NOTHING: Final = Resolved()
 _MOST_LOST: Final = 50
-"""So many queues that are not named anywhere are remembered once they are gone: those that went last."""
+"""Queues that are not named anywhere and are gone: how many are remembered, those that went last."""
 
 
 def resolve(

@@ -49,7 +49,7 @@ class Notifier:
                 sender.send(told)
 
     def close(self, patience_s: float) -> list[str]:
-        """Try what waits once more, for so many seconds at most; returns a line for each receiver that lacks some."""
+        """Try what waits once more, for some seconds; returns a line for each receiver that was not told everything."""
         until = time.monotonic() + patience_s
         for _, sender in self._senders:
             sender.close()

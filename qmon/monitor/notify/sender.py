@@ -47,7 +47,7 @@ class BackOff:
     chance: Callable[[], float] = SystemRandom().random
 
     def pause(self, failures: int, after_s: float | None) -> float:
-        """Seconds after so many failures in a row, not less than the receiver asks for."""
+        """Seconds to wait after a number of failures in a row, not less than the receiver asks for."""
         pause = min(self.most_s, self.first_s * 2.0 ** min(failures - 1, 30))
         return max(pause * (0.5 + 0.5 * self.chance()), min(after_s or 0.0, self.longest_asked_s))
 
@@ -59,7 +59,7 @@ class Sender:
         name: of the receiver.
         deliver: called on the sender's thread, with one notice, or where there is ``again_s`` with all that wait.
         report: called on any thread with one line when the receiver fails, fails otherwise, or works again.
-        again_s: what is not over is sent again after so many seconds.
+        again_s: seconds after which what is not over is sent again.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Sender:
             self._changed.notify()
 
     def join(self, patience_s: float) -> str:
-        """Wait so many seconds at most until it has ended; returns a line about what was not sent, or nothing."""
+        """Wait for its end, some seconds at most; returns a line about what was not sent, or nothing."""
         if self._thread is not None:
             self._thread.join(patience_s)
         with self._changed:

@@ -25,9 +25,9 @@ from qmon.model.text import duration
 from qmon.monitor.notify.sender import Delivery
 
 AGAIN_S: Final = 60.0
-"""So often Alertmanager hears of what goes on: it wants to every half a minute to three minutes."""
+"""Seconds after which a lasting alert is sent to Alertmanager again: it wants that every half a minute to three."""
 LASTING_S: Final = 4 * AGAIN_S
-"""Without a word for so long, Alertmanager takes it for over."""
+"""Seconds after which Alertmanager takes an alert for over if it does not hear of it again."""
 _LATER: Final = frozenset({408, 425, 429})
 """Beside 5xx, the codes after which the same request may be taken."""
 _CUT_EVERY_S: Final = 0.5

@@ -1,1 +1,1 @@
-"""The poll: one connection, one thread, the probes of each tick and what they may cost."""
+"""The poll: one connection, one thread, the probes of each poll and what they may cost."""

@@ -1,4 +1,4 @@
-"""The observer: measures what each probe costs the server, and keeps the poll within its budget.
+"""Measures what each probe costs the server, and keeps the poll within its budget.
 
 A probe is timed by the server's clock, read before and after it in the same batch; a few of them in each poll, in turn,
 and those that are read less often whenever they are. Its cost comes from the least of its last times, less what reading
@@ -30,28 +30,30 @@ _DETAIL: Final = frozenset(
         "messages_newest", "messages_ready", "messages_ring", "messages_ring_split", "messages_split", "messages_state",
     }
 )  # fmt: skip
-"""What explains a verdict, and decides none that would have to be said at once."""
+"""What explains a verdict, or decides one that can wait."""
 _CLOCK: Final = ("", "clock")
 _SHARE: Final = 8
 _SHARE_SLOW: Final = 3
 _FEWEST: Final = 4
 _LEAST_OF: Final = 8
 _USUAL: Final = 1.25
-"""A probe takes about so many times its least time, since not all it reads is always near the processor."""
+"""What a probe usually takes, as a multiple of its least time: not all it reads is always in cache."""
 _AROUND: Final = 4.0
-"""So many times what reading the clock takes passes around each statement: it is parsed, counted, committed."""
+"""What a statement costs besides itself (parsing, counting, commit), as a multiple of reading the clock."""
 _PROVEN: Final = 3
 _SETTLING: Final = 12
-"""In so many polls of a connection everything is read and timed: neither statements nor tables are in memory yet."""
+"""The first polls of a connection, in which all is read and timed: neither statements nor tables are cached yet."""
 _TOO_LONG: Final = 0.5
-"""Unless a poll takes so much of the time until the next one."""
+"""… unless a poll takes this share of the time until the next one."""
 _EASED: Final = 2.0
-"""Polls take so many times less long than they did: what is throttled is timed anew."""
+"""What is throttled is timed anew once polls are this many times quicker than when it was timed last."""
 _SMOOTH: Final = 0.1
 _FORGOTTEN: Final = 0.01
 _DEAREST: Final = 5
+_COUNTED_S: Final = 10.0
+_COUNTED_POLLS: Final = 5
 _ALONE: Final = 3.0
-"""What runs by itself, or for the first time, takes about so many times what it does later in a batch."""
+"""What a probe takes by itself, or for the first time, as a multiple of what it takes later in a batch."""
 
 
 class ProbeBudget:
@@ -76,7 +78,7 @@ class ProbeBudget:
         self._often: dict[Key, float] = {}
         self._waited: dict[Key, int] = {}
         self._turn = 1.0
-        """In so many of the polls queues are asked, but for those that always are; 1: in each."""
+        """The share of the polls in which a queue is asked, unless it always is; 1: in each."""
         self._always: frozenset[str] = frozenset()
         self._slowness = Slowness()
         self._polls = 0
@@ -94,7 +96,7 @@ class ProbeBudget:
         return max(self._pace.interval_s, self._asked_s)
 
     def share(self, qmons: int | None, beside: float = 0.0) -> None:
-        """Keep to the part of one of so many qmons from now on; ``None``: nobody knows how many there are.
+        """Keep to one part of the budget from now on, of as many as there are qmons; ``None``: their number is unknown.
 
         ``beside``: the share of a processor that other sessions of ours take all the time.
         """
@@ -112,7 +114,7 @@ class ProbeBudget:
         """The statements of this poll without those that are left out of it.
 
         ``asked_s``: seconds between polls. ``watched``: queues that are throttled last. ``every_s``: queues that are
-        neither ``watched`` nor ``shown`` are asked every so many seconds; 0: in each poll.
+        neither ``watched`` nor ``shown`` are asked only this often; 0: in each poll.
         """
         self._polls += 1
         self._asked_s = asked_s
@@ -292,7 +294,7 @@ class ProbeBudget:
 
 
 def _fine(value: float) -> float:
-    """As finely as it means anything: what each poll reports is recorded, and each digit takes room."""
+    """Rounded to what is significant: each poll is recorded, and digits take room."""
     return round(value, 3)
 
 
@@ -308,3 +310,22 @@ def _joined(throttled: Iterable[Throttled]) -> list[Throttled]:
         if there is None or each.every_s > there.every_s:
             out[each.queue, each.probe] = each
     return list(out.values())
+
+
+class Sharing:
+    """Counts the qmons that poll this database, which share one budget: the median of the last ten seconds, and of five
+    polls at least, so that neither a command of a few seconds nor a qmon that reconnects changes the others' part."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def see(self, now_at: float, pollers: int | None) -> int | None:
+        """How many there are, with us. ``pollers``: as this poll has seen, ``None`` where our role is not shown others;
+        ``now_at``: server clock, seconds."""
+        if pollers is None:
+            self._seen.clear()
+            return None
+        self._seen.append((now_at, max(1, pollers)))  # a name of the user's own hides us, too
+        while len(self._seen) > _COUNTED_POLLS and now_at - self._seen[0][0] > _COUNTED_S:
+            self._seen.popleft()
+        return sorted(count for _, count in self._seen)[len(self._seen) // 2]

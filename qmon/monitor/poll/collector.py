@@ -29,7 +29,7 @@ from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.catalog.resolve import Resolved
-from qmon.monitor.poll.budget import ProbeBudget
+from qmon.monitor.poll.budget import ProbeBudget, Sharing
 from qmon.monitor.poll.locked import LockedTables
 from qmon.monitor.poll.permissions import PermissionRecheck
 from qmon.monitor.poll.quarantine import InFlightProbe
@@ -37,7 +37,6 @@ from qmon.monitor.poll.queue_samples import QueueFiling
 from qmon.monitor.poll.replaced import Replaced
 from qmon.monitor.poll.runner import Runner
 from qmon.monitor.poll.server import ClientsAsked, ServerProbes
-from qmon.monitor.poll.sharing import Sharing
 from qmon.monitor.poll.standby import replica, seen_from_standby
 from qmon.monitor.poll.turns import AT_ONCE, Turns
 from qmon.monitor.probes import table_counters
@@ -55,7 +54,7 @@ _FIGURES: Final = (*(figure.field for figure in QUEUE_FIGURES), "rates")
 """By the names used in ``unknown``; ``rates`` are all that counters tell."""
 _MOVED: Final = "its table has another name now, or is gone, or our role may not read it any more"
 _WAITERS: Final = 200
-"""So many waiting sessions are asked for their blockers at most."""
+"""Waiting sessions whose blockers are asked for, at most."""
 _STATEMENT: Final = 1000
 _STATEMENT_SHORT: Final = 200
 

@@ -1,4 +1,4 @@
-"""The poller: one thread, one connection, one target. A watchdog sees to it that a hung server never freezes anything.
+"""The poller: one thread, one connection, one target; a watchdog, so that a hung server never freezes anything.
 
 A poll that overruns its deadline makes the source ``late``; after five seconds it is cancelled. Where that does not
 help, thread and connection are abandoned (at most three at a time) and a new thread connects anew, with back-off.
@@ -34,13 +34,13 @@ BACK_OFF_S: Final = (1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0)
 _GRACE_S: Final = 2.0
 _WATCH_EVERY_S: Final = 0.25
 _LEAST_S: Final = 1.0
-"""So long may anything take that the server is asked, so that nothing which begins now is late before."""
+"""Seconds that a poll has at least before it is late, however short the interval."""
 _MOST_ABANDONED: Final = 3
 _LOGIN_S: Final = 5.0
-_PATIENCE_S: Final = 5.0
-"""A poll may take so long before it is cancelled: a slow server is late, not gone. Each statement has less."""
+_CANCEL_AFTER_S: Final = 5.0
+"""Seconds after which a poll is cancelled: until then a slow server is late, not gone. Each statement has less."""
 _CATALOGUE_S: Final = 5.0
-"""Reading the catalogue again may take so much longer than a poll."""
+"""Seconds that reading the catalogue again may take longer than a poll."""
 FIRST_READ_S: Final = 30.0
 """The same for the first time over a connection: a server that has just come up reads its catalogue from disk."""
 POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True)
@@ -82,7 +82,7 @@ class Poller:
         interval_s: seconds between polls.
         clock: our monotonic clock, seconds.
         budget: what polling may cost the server; one per cent of a processor by default.
-        within_s: it is closed after so many seconds; what takes longer to count is not begun. ``None``: it is not.
+        within_s: seconds after which it will be closed; a count that takes longer is not begun. ``None``: no limit.
         at_once: more queues than this are read in turns, but for those that are looked at.
     """
 
@@ -222,7 +222,7 @@ class Poller:
             except QmonError as problem:
                 # Trying a refused password again and again would lock the account.
                 late = attempt.late and _cancelled(problem)
-                why = f", since it took longer than {duration(max(attempt.allowed_s, _PATIENCE_S))}" if late else ""
+                why = f", since it took longer than {duration(max(attempt.allowed_s, _CANCEL_AFTER_S))}" if late else ""
                 hopeless = isinstance(problem, Unreachable) and not problem.retryable
                 self._lost(attempt, f"{problem}{why}", hopeless=hopeless)
             except Exception as problem:  # a defect of ours must be seen on the screen, and the watching go on
@@ -333,11 +333,11 @@ class Poller:
                 attempt.late = True
                 _LOG.warning("%s: no answer for %.1f s", self._target, attempt.allowed_s + over)
                 self._state(attempt, Phase.LATE, f"no answer for {duration(attempt.allowed_s + over)}")
-            if attempt.late and not attempt.cancelled and over + attempt.allowed_s > _PATIENCE_S:
+            if attempt.late and not attempt.cancelled and over + attempt.allowed_s > _CANCEL_AFTER_S:
                 attempt.cancelled = True
                 if attempt.connection is not None:
                     _in_background(attempt.connection.cancel)
-            elif attempt.cancelled and over > max(0.0, _PATIENCE_S - attempt.allowed_s) + _GRACE_S:
+            elif attempt.cancelled and over > max(0.0, _CANCEL_AFTER_S - attempt.allowed_s) + _GRACE_S:
                 self._abandon(attempt)
 
     def _connect_background(self, session: Session) -> Connection:

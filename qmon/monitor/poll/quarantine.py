@@ -11,9 +11,9 @@ from typing import Final
 from qmon.model.budget import Key
 
 _LOSSES: Final = 2
-"""Once may be chance: a server that is stopped is always stopped while something runs."""
+"""Losses that count as proof. One may be chance: a server that is stopped is always stopped while something runs."""
 _FEWER: Final = 100
-"""Of more probes than this more than one is sent together, after a loss: there may be thousands."""
+"""Probes up to which each is sent by itself after a loss; of more, several go together: there may be thousands."""
 _REST: Final = 4
 _REST_MOST: Final = 256
 
@@ -24,7 +24,7 @@ class ProbeQuarantine:
     def __init__(self) -> None:
         self._losses: dict[Key, int] = {}
         self.most = 0
-        """So many probes that have not worked yet are sent together at most; 0: all. Less after a loss over some."""
+        """Probes that have not worked yet and are sent together, at most; 0: no limit. Less after a loss over some."""
 
     def keep(self, stays: Callable[[Key], bool]) -> None:
         """Forget the probes that do not stay."""
@@ -40,7 +40,7 @@ class ProbeQuarantine:
         self._losses[probe] = self._losses.get(probe, 0) + 1
 
     def lost_over_some(self, count: int) -> None:
-        """A connection was lost over one of so many probes that have not worked yet."""
+        """A connection was lost over one of several probes that have not worked yet."""
         self.most = max(1, count // _FEWER)
 
     def works(self, probe: Key) -> None:
@@ -49,7 +49,7 @@ class ProbeQuarantine:
 
 
 class InFlightProbe:
-    """Which probe it is, if the connection is lost now. Belongs to one connection; only ``lost`` is for any thread."""
+    """Remembers the probe in flight, to blame if its connection is lost. Only ``lost`` is for any thread."""
 
     def __init__(self, quarantine: ProbeQuarantine | None = None) -> None:
         self.quarantine = quarantine or ProbeQuarantine()

@@ -22,27 +22,27 @@ from qmon.monitor.poll.quarantine import InFlightProbe
 from qmon.monitor.probes.statements import PART, ProbeStatement, Results
 
 MOST_TRIPS: Final = 40
-"""So many round trips has a run at most."""
+"""Round trips of a run, at most."""
 _PROVING_S: Final = 0.45
-"""Looking for what fails takes no longer in one poll, which must end within its deadline."""
+"""Seconds of one poll that looking for what fails may take: the poll must end within its deadline."""
 _TOGETHER: Final = 250
-"""So many that are new are tried together at most: of each the server makes its first plan."""
+"""New statements that are tried together, at most: the server plans each for the first time."""
 _AFTER_ONE: Final = 8
-"""So many are tried together after one that fails was found, since those of a queue often fail together; then more."""
+"""The same after one has failed, since those of a queue often fail together; then more and more."""
 _REST: Final = 15
 _REST_LONG: Final = 30
 _REST_SHORT: Final = 4
 _GONE: Final = frozenset({"42P01", "42S02", "S0002", "42703", "42S22", "S0022", "3F000"})
 """SQLSTATEs of a table, column or schema that is not there, of PostgreSQL and of ODBC."""
 _OF_THE_QUEUE: Final = ("head", "ring")
-"""What the probes are called without which nothing is known of a queue."""
+"""What the names of the probes begin with without which nothing is known of a queue."""
 _NEEDED: Final = (ClockSample, ServerSample)
 """Records without which there is no poll: what reads them is always tried."""
 _COSTLY: Final = "the connection was lost each time this ran; tried again later"
 
 
 class Runner:
-    """Runs statements on one connection and remembers which of them fail, so that they do not spoil each batch.
+    """Runs statements on one connection and remembers which of them fail, so that they do not fail every batch.
 
     A statement that failed is left out for some polls and then tried again; meanwhile its failure stands. What may
     pass by itself (a lock, a deadline) rests for four polls, a missing permission for thirty. ``suspicion``: of probes
@@ -64,7 +64,7 @@ class Runner:
         """The poll in which it is tried again, and how it failed."""
         self._polls = 0
         self._most = _TOGETHER
-        """So many statements are tried together now."""
+        """New statements that are tried together now."""
         self._halving = False
         """A batch has failed, and which of its statements it was is not known yet."""
         self.trips = 0
@@ -177,7 +177,7 @@ class Runner:
                 self._failing[key] = (0, failure)
 
     def _meet(self, statements: Sequence[ProbeStatement]) -> None:
-        """Leave out for a while what has cost earlier connections."""
+        """Quarantine the probes that have cost earlier connections."""
         for statement in statements:
             if statement.key in self._met or statement.record in _NEEDED:
                 continue

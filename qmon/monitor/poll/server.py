@@ -22,9 +22,9 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 from qmon.redact import hide_passwords
 
 _EVERY_S: Final = 0.9
-"""Polls that follow faster leave out use and horizon now and then."""
+"""Seconds between two readings of use and horizon, at least; faster polls leave them out."""
 _STALE_S: Final = 6.0
-"""A poll without the horizon, the version store or latches has those of an earlier one, but none older than that."""
+"""Seconds for which a poll without the horizon, the version store or latches has those of an earlier one."""
 _HOLDERS: Final = 20
 _STATEMENT: Final = 200
 _TEXTS: Final = 50
@@ -98,7 +98,7 @@ class ServerProbes:
         """The statements of this poll, which go last, so that what our own session reads in it is counted as its own.
 
         ``now``: our monotonic clock; ``tables``: ids of the tables of the queues that this poll reads; ``closely``:
-        waits are on the screen; ``every_s``: others are read only every so many seconds, 0: there are no others.
+        waits are on the screen; ``every_s``: seconds between readings of the other queues, 0: there are no others.
         """
         if self._sampler is not None:
             self._sampler.sample_often(closely)

@@ -1,4 +1,4 @@
-"""How slow the server is: what polls take, held against what their probes cost and against what is usual."""
+"""How slow the server is: the time of its polls against the cost of their probes, and against what is usual."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Slowness:
         self._ratios: deque[float] = deque(maxlen=_USUAL_OF)
         self._at: deque[float] = deque(maxlen=_NOW_OF)
         self.times = 1.0
-        """So many times as long as usual; 1 where that is not known yet."""
+        """How many times as long as usual a poll takes; 1 where that is not known yet."""
         self.since_at: float | None = None
         """Since when it is at least four times; server clock, seconds."""
 

@@ -9,17 +9,17 @@ from typing import Final
 from qmon.monitor.source import Focus
 
 EVERY_S: Final = 10.0
-"""Each queue is read so often at least, at any interval that is shorter."""
+"""Seconds between two readings of a queue, at most, however short the interval."""
 AT_ONCE: Final = 60
-"""So many queues are all read in each poll."""
+"""Queues up to which all are read in each poll."""
 _EARLY_S: Final = 0.5
-"""A turn comes so much earlier, since polls are late now and then."""
+"""Seconds that a turn comes early, since polls are late now and then."""
 _CATCH_UP: Final = 2
-"""A poll reads at most so many times the queues of a turn where polls have been late."""
+"""Where polls have been late, one reads at most this many times the queues of a turn."""
 
 
 class Turns:
-    """When each queue was read last. Belongs to one collector. ``at_once``: so many are all read in each poll."""
+    """When each queue was read last. Belongs to one collector. ``at_once``: as ``AT_ONCE``."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
         self._at_once = at_once
@@ -29,7 +29,7 @@ class Turns:
         self.others: list[str] = []
         """Those of the poll whose turn it is."""
         self.every_s = 0.0
-        """Queues that nobody looks at are read every so many seconds; 0: in each poll."""
+        """Seconds between two readings of a queue that nobody looks at; 0: it is read in each poll."""
 
     def choose(self, queues: Collection[str], focus: Focus, now: float, interval_s: float) -> Collection[str]:
         """The queues to read in this poll. ``now``: our monotonic clock; ``interval_s``: seconds between polls."""

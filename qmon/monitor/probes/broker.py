@@ -9,7 +9,7 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 
 _EVERY_S: Final = 10.0
 _STALE_S: Final = 60.0
-"""What could not be read anew for so long is shown no longer."""
+"""Seconds after which what could not be read again is no longer shown."""
 
 
 class BrokerProbes:

@@ -1,4 +1,4 @@
-"""How often is read what is not part of each poll, in seconds; where it costs too much, it is read less often still."""
+"""How often, in seconds, what is not part of each poll is read; less often still where it costs too much."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ COUNTING_BRIEF_S: Final = 30.0
 STATISTICS_S: Final = 10.0
 """Statistics and sizes of tables."""
 SIZES_TURN_S: Final = 60.0
-"""Sizes where there are so many queues that they are read in turns."""
+"""Sizes, where queues are so many that they are read in turns."""

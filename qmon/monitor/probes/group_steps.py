@@ -15,7 +15,7 @@ from qmon.model.samples.groups import GroupLastSample, GroupStepsAtSample, Group
 from qmon.monitor.probes.statements import PART, ProbeStatement, Results, StatementCache
 
 _LAG_S: Final = 1.0
-"""Steps by their time are counted so much later, as who writes one commits a moment after its time."""
+"""Seconds that counting steps by their time lags, since whoever writes one commits a moment after its time."""
 Key = tuple[str, str | None]
 """A step and a queue."""
 

@@ -24,7 +24,7 @@ from qmon.monitor.probes.messages import OWNERS
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
 MOST_FINISHED: Final = 100_000
-"""Of a table with so many rows at most finished messages are counted."""
+"""Rows of a table up to which its finished messages are counted."""
 _SELDOM_S: Final = 10.0
 _FINISHED_S: Final = 60.0
 _FORGOTTEN_S: Final = 3 * _FINISHED_S

@@ -41,7 +41,7 @@ class LockSample:
 
 @dataclass(frozen=True, slots=True)
 class UnseenSample:
-    """One row a lock that is on no row that is seen. ``keys``: so many locks a row of the queue takes."""
+    """One row a lock that is on no row that is seen. ``keys``: locks that one row of the queue takes."""
 
     place: str
     keys: int

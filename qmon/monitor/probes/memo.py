@@ -9,9 +9,9 @@ from typing import Final
 from qmon.model.samples.polled import HeadSample, RingSample, WalkSample
 
 COUNT_LIMIT: Final = 1000
-"""Ready, in-progress and dead messages are counted exactly up to so many, each poll."""
+"""Ready, in-progress and dead messages are counted exactly up to this many, each poll."""
 FULL: Final = COUNT_LIMIT + 1
-"""So many rows are read to count them: one more than the limit tells that there are more."""
+"""Rows that are read to count them: one more than the limit tells that there are more."""
 _BOUND_LAG: Final = 2
 
 
@@ -20,9 +20,9 @@ class Memo:
     """What is remembered of one queue between polls, to ask cheaply.
 
     ``bounded``: the head is sought from a known id on, since seeking it from the start was dear (many dead rows).
-    ``still``: the head was the same for so many polls. ``counted``: rows that the newest head saw. ``denied``: so many
-    times in a row the server counted no row while there were some. ``extra``: by figure (``scheduled``, ``dead``) how
-    many were counted, and when, server clock, seconds. ``counted_whole_at``: when the last count of the
+    ``still``: polls for which the head has been the same. ``counted``: rows that the newest head saw. ``denied``: how
+    many times in a row the server counted no row while there were some. ``extra``: by figure (``scheduled``,
+    ``dead``) how many were counted, and when, server clock, seconds. ``counted_whole_at``: when the last count of the
     whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the positions of a ring in
     the newest poll. ``idle``: nothing was ready or in progress when it was last read.
     """
@@ -66,7 +66,7 @@ class Memo:
             self.span = ring.span
 
     def window(self, near: int, size: int) -> int:
-        """So many numbers to read behind each position of a ring: all between the two, unless they are too many.
+        """How many numbers to read behind each position of a ring: all between the two, unless they are too many.
 
         Args:
             near: where a number may be in flight.

@@ -1,6 +1,6 @@
 """Diagnostics of messages: owners of those in progress, failed attempts at the head, what rings lost, priorities.
 
-None is linear in the depth: so many of the longest-running rows, the rows at the head, so many slots of a ring.
+None is linear in the depth: they read a few of the longest-running rows, the head, and a part of a ring's slots.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def messages_of(
 
 
 OWNERS: Final = 100
-"""So many messages in progress are read, the longest-running where an index gives them."""
+"""Messages in progress that are read, at most; the longest-running where an index gives them."""
 SLOTS: Final = 1000
-"""So many slots of a ring are read in one poll."""
+"""Slots of a ring that one poll reads."""
 _NEAR: Final = 20
 _FACTS_EVERY_S: Final = 5.0
 _SWEEP_EVERY_S: Final = 1.9
-"""A sweep is dear, and what it finds is not over in a moment; where one has found something, each poll sweeps."""
+"""Seconds between sweeps: they are dear, and what they find does not pass quickly. After a find they come sooner."""
 _MIN_AGE_S: Final = 1.0
 _LEVELS: Final = 20
 _PRIORITIES: Final = ("priorities_state", "priorities")

@@ -31,7 +31,7 @@ from qmon.monitor.probes.names import names_of, state_values
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
 
 HELD_AT_LEAST: Final = 200
-"""So many rows from the head on are read for who holds them."""
+"""Rows from the head on that are read for who holds them, at least."""
 
 
 def ring_probe(layout: Layout) -> str:
@@ -73,7 +73,7 @@ WALKS: Final = frozenset({"head_walk", "head_any"})
 """Probes whose answer is a ``WalkSample``."""
 
 _DENIED: Final = 3
-"""So many times in a row the server may deny what is there."""
+"""Times in a row that the server counts no rows while some are there, until its count is no longer asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
-from qmon.model.evidence import NO_QUEUE_EVIDENCE, QueueEvidence, Repeated
+from qmon.model.evidence import NO_QUEUE_EVIDENCE, Archiving, QueueEvidence, Repeated
 from qmon.model.figure import Figure
+from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side
-from qmon.model.sessions.clients import ClientsSeen, Sessions
+from qmon.model.samples.clients import MOST_CLIENTS
+from qmon.model.samples.polled import CounterSample
+from qmon.model.sessions.clients import ClientsSeen, Sessions, quiet_for, seen_of, way_to_know
 from qmon.model.sessions.owners import owners_of
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.monitor.state.archive import ArchiveTrack
-from qmon.monitor.state.clients import ClientsTrack
-from qmon.monitor.state.messages import HandsTrack, PriorityTrack, TriesTrack
+from qmon.monitor.state.messages import DoubleDeliveryTrack, PriorityTrack, TriesTrack
+from qmon.monitor.state.rates.counters import CounterWindow
 from qmon.monitor.state.ring import RingTrack
 
 _STALE_S: Final = 30.0
+_ARCHIVED_S: Final = 30.0
 _ROWS: Final = ("owners", "tried")
 _SWEEP: Final = "ring_sweep"
-_PRIORITIES: Final = "priorities"
-_COUNTERS: Final = ("counters", "table_counters")
+READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
+    "owners": _ROWS,
+    "repeated": _ROWS,
+    "twice": _ROWS,
+    "ring_loss": (_SWEEP,),
+    "starved": ("priorities",),
+    "archiving": ("counters", "table_counters"),
+}
+"""What the probes begin with that a field of ``QueueEvidence`` comes from."""
 
 
 class QueueDiagnosis:
@@ -36,7 +46,7 @@ class QueueDiagnosis:
         self._pushers = ClientsTrack(Side.PUSHERS)
         self._poppers = ClientsTrack(Side.POPPERS)
         self._tries = TriesTrack()
-        self._hands = HandsTrack()
+        self._deliveries = DoubleDeliveryTrack()
         self._ring = RingTrack()
         self._priorities = PriorityTrack()
         self._archive = ArchiveTrack()
@@ -65,7 +75,7 @@ class QueueDiagnosis:
             poppers=workers or (before.poppers if sessions is None else self._poppers.add(snapshot, layout, sessions)),
             owners=owners_of(messages, layout.timeout_s) if rows_read else before.owners,
             repeated=self._repeated(q, at) if rows_read else before.repeated,
-            twice=self._hands.add(snapshot, layout, messages) if rows_read else before.twice,
+            twice=self._deliveries.add(snapshot, layout, messages) if rows_read else before.twice,
             starved=self._priorities.add(messages, at) if messages.priorities is not None else before.starved,
             archiving=before.archiving if q.counters is None else self._archive.add(q.counters, done, at),
             ring_loss=loss,
@@ -88,12 +98,68 @@ def failing_probes(q: QueueSamples, snapshot: Snapshot) -> tuple[str, ...]:
 
 def _without(old: Collection[str], known: QueueEvidence) -> QueueEvidence:
     """What is known, without what these probes have not told for too long."""
-    if any(probe.startswith(_ROWS) for probe in old):
-        known = replace(known, owners=None, repeated=None, twice=())
-    if _SWEEP in old:
-        known = replace(known, ring_loss=None)
-    if any(probe.startswith(_PRIORITIES) for probe in old):
-        known = replace(known, starved=None)
-    if any(probe in _COUNTERS for probe in old):
-        known = replace(known, archiving=None)
-    return known
+    lost = {
+        name: getattr(NO_QUEUE_EVIDENCE, name)
+        for name, probes in READ_BY.items()
+        if any(probe.startswith(probes) for probe in old)
+    }
+    return replace(known, **lost) if lost else known
+
+
+class ClientsTrack:
+    """The sessions of one side of one queue. Not thread-safe: one thread folds."""
+
+    def __init__(self, side: Side) -> None:
+        self._side = side
+        self._members: set[tuple[int, float | None]] = set()
+        self._last_at: float | None = None
+        self._known_by: tuple[Layout, str] | None = None
+
+    def add(self, snapshot: Snapshot, layout: Layout, sessions: Sessions) -> ClientsSeen | None:
+        """Take in one poll; ``None`` where sessions, or what they run, cannot be seen."""
+        if self._known_by is None or self._known_by[0] is not layout:
+            self._known_by = layout, way_to_know(layout, self._side)
+        by = self._known_by[1]
+        patterns = layout.pushers if self._side is Side.PUSHERS else layout.poppers
+        if not snapshot.server.sees_sessions and (by != "pattern" or patterns.procedure is not None):
+            return None
+        self._members &= sessions.places.keys()
+        self._members.update(client.key for client in sessions.of(layout, self._side))
+        members = [sessions.all[place] for place in sorted(sessions.places[key] for key in self._members)]
+        connected, waiting, one = seen_of(members, self._members)
+        if connected:
+            self._last_at = snapshot.sampled_at
+        left_s = None if self._last_at is None else snapshot.sampled_at - self._last_at
+        return ClientsSeen(
+            connected, waiting, by, one, others=len(sessions.all) - connected, left_s=left_s,
+            whole=len(sessions.all) < MOST_CLIENTS, quiet_s=quiet_for(members, self._members),
+        )  # fmt: skip
+
+
+class ArchiveTrack:
+    """The done messages of one queue: how fast they grow, and when rows were last taken out of the table."""
+
+    def __init__(self) -> None:
+        self._done = CounterWindow[float](_ARCHIVED_S)
+        self._deleted: int | None = None
+        self._began_at = 0.0
+        self._last_at: float | None = None
+        self._usual_s: float | None = None
+
+    def add(self, counters: CounterSample | None, done: Figure, at: float) -> Archiving | None:
+        """Take in one poll at ``at`` (server clock, seconds); ``None`` where the done messages are not known."""
+        if counters is None or done.value is None:
+            return None
+        if self._deleted is None or counters.deleted < self._deleted:
+            self._done.clear()
+            self._began_at, self._last_at, self._usual_s = at, None, None
+        elif counters.deleted > self._deleted:
+            if self._last_at is not None:
+                self._usual_s = max(self._usual_s or 0.0, at - self._last_at)
+            self._last_at = at
+        self._deleted = counters.deleted
+        self._done.add(at, done.value)
+        seconds = self._done.seconds
+        growth = (done.value - self._done.first) / seconds if seconds > 0 else 0.0
+        silent_s = at - (self._began_at if self._last_at is None else self._last_at)
+        return Archiving(done.value, growth, seconds, silent_s, self._usual_s)

@@ -1,11 +1,11 @@
-"""Which messages fail again and again, and which are in two hands: what changes about one message between polls."""
+"""Messages that fail repeatedly or are delivered twice, and starved priorities: what changes between polls."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.evidence import Repeated, Starved, Twice
+from qmon.model.evidence import DoubleDelivery, Repeated, Starved
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import MessageDiagnostics
@@ -48,9 +48,9 @@ class PriorityTrack:
 
 
 _MISSED: Final = 2
-"""A message that was not seen in so many polls is forgotten."""
+"""Polls after which a message that was not seen again is forgotten."""
 _AWAY_S: Final = 30.0
-"""Where a message is not seen while it is being popped, it is remembered for so long: it may come back."""
+"""Seconds that a message is remembered where it is not seen while it is being popped: it may come back."""
 _JITTER_S: Final = 0.05
 """Times of one poll are all of the server's clock, but read in several statements."""
 
@@ -126,20 +126,20 @@ def _before(id: str, head_id: str | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Hand:
+class _Delivery:
     owner: str
     popped_at: float
 
 
-class HandsTrack:
-    """Who has had which message of one queue. Not thread-safe: one thread folds."""
+class DoubleDeliveryTrack:
+    """Who has had which message of one queue: finds messages delivered twice. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
-        self._hands: dict[str, _Hand] = {}
-        self._twice: dict[str, tuple[_Hand, str]] = {}
+        self._deliveries: dict[str, _Delivery] = {}
+        self._twice: dict[str, tuple[_Delivery, str]] = {}
 
-    def add(self, snapshot: Snapshot, layout: Layout, messages: MessageDiagnostics) -> tuple[Twice, ...]:
-        """Take in one poll; the messages in two hands.
+    def add(self, snapshot: Snapshot, layout: Layout, messages: MessageDiagnostics) -> tuple[DoubleDelivery, ...]:
+        """Take in one poll; returns the messages delivered twice.
 
         That a message has been popped again proves nothing by itself: its owner may have given it back. One that lives,
         holds its session while it works, and has run no statement since it popped the message, has not.
@@ -151,32 +151,34 @@ class HandsTrack:
             return ()
         at = snapshot.sampled_at
         sessions = {client.session: client for client in snapshot.clients}
-        seen: dict[str, _Hand] = {}
+        seen: dict[str, _Delivery] = {}
         for row in messages.owners:
             if row.owner is not None and row.age_s is not None:
-                before = self._hands.get(row.id)
+                before = self._deliveries.get(row.id)
                 # A poll that takes its time makes a message look older than it is, never younger.
                 known = before.popped_at if before is not None and before.owner == row.owner else float("-inf")
-                seen[row.id] = _Hand(row.owner, max(known, at - row.age_s))
+                seen[row.id] = _Delivery(row.owner, max(known, at - row.age_s))
                 self._compare(row.id, seen[row.id], sessions, at)
-        still_held = {id: hand for id, hand in self._hands.items() if id not in seen and _still(hand, sessions, at)}
-        self._hands = still_held | seen
+        still_held = {
+            id: hand for id, hand in self._deliveries.items() if id not in seen and _still(hand, sessions, at)
+        }
+        self._deliveries = still_held | seen
         self._twice = {
             id: (first, second)
             for id, (first, second) in self._twice.items()
             if id in seen and seen[id].owner == second and _still(first, sessions, at)
         }
         return tuple(
-            Twice(id, first.owner, second, at - first.popped_at) for id, (first, second) in self._twice.items()
+            DoubleDelivery(id, first.owner, second, at - first.popped_at) for id, (first, second) in self._twice.items()
         )
 
-    def _compare(self, id: str, now: _Hand, sessions: dict[int, ClientSample], at: float) -> None:
-        before = self._hands.get(id)
+    def _compare(self, id: str, now: _Delivery, sessions: dict[int, ClientSample], at: float) -> None:
+        before = self._deliveries.get(id)
         if before is not None and before.owner != now.owner and _still(before, sessions, at):
             self._twice.setdefault(id, (before, now.owner))
 
 
-def _still(hand: _Hand, sessions: dict[int, ClientSample], at: float) -> bool:
+def _still(hand: _Delivery, sessions: dict[int, ClientSample], at: float) -> bool:
     """Whether an owner lives and its last statement is the one that popped the message."""
     number, _, started = hand.owner.partition("/")
     client = sessions.get(int(number)) if number.isdigit() else None

@@ -63,7 +63,7 @@ class QueueTrack:
         self._forget()
 
     def _forget(self) -> None:
-        """Begin anew, but for past verdicts and plotted points: they were true of what lay there then."""
+        """Start over, except for past verdicts and plotted points: they were true of the table that was there then."""
         self._window = RateWindow(self._window_s)
         self._shares = Shares()
         self._prev: QueueSamples | None = None
@@ -384,7 +384,7 @@ def _uncounted(snapshot: Snapshot) -> str:
 
 
 def _nothing_counted(seconds: float) -> str:
-    """Why there are no rates where the server keeps no counters of the table; for so long polls have found none."""
+    """Why there are no rates where the server keeps no counters of the table; polls have found none for ``seconds``."""
     if seconds < 1:
         return "the server has counted nothing of this table yet, or has forgotten it"
     return f"the server has counted nothing of this table since {duration(seconds)} ago"

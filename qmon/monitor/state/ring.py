@@ -11,7 +11,7 @@ from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, SweepS
 from qmon.model.snapshot import QueueSamples
 
 _OLD_S: Final = 1.0
-"""A message that stays where it is for so long, with no popper's transaction as old as that, is nobody's."""
+"""Seconds after which a message that has not moved, with no popper's transaction as old, is nobody's."""
 
 
 class LedgerTrack:
@@ -46,7 +46,7 @@ class LedgerTrack:
 
 
 def _may_be_held(q: QueueSamples) -> bool:
-    """Whether what looks like an orphan may be in the hands of a popper whose transaction is open for long."""
+    """Whether what looks like an orphan may belong to a popper whose transaction has been open for long."""
     drawers = q.diagnostics.pop_drawers
     return drawers is None or any(d.transaction_s is None or d.transaction_s >= _OLD_S for d in drawers)
 

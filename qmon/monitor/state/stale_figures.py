@@ -101,14 +101,14 @@ _RARELY: Final[Mapping[str, tuple[float, float]]] = {
     "bytes": (STATISTICS_S, SIZES_TURN_S),
     "growth": (STATISTICS_S, SIZES_TURN_S),
 }
-"""Figures that are not read in each poll: every so many seconds, and where queues are read in turns."""
+"""Figures that are not read in each poll: seconds between readings, and the same where queues are read in turns."""
 FRESH_POLLS: Final = 3.0
 _LOST_POLLS: Final = 10.0
 _THROTTLED: Final = "read less often, to stay within the budget"
 
 
 def fresh_s(name: str, snapshot: Snapshot, layout: Layout) -> float:
-    """So many seconds old may a figure be as evidence: three times its cadence, or as often as its own probes are read.
+    """The age in seconds up to which a figure is evidence: three times its cadence, or that of its own probes.
 
     That a queue is read in its turn does not count where a probe has failed: then nothing is known of it since.
     ``name``: a field of ``QueueView``, or ``rates``.
@@ -142,7 +142,7 @@ def not_read(figure: Figure, at: float, interval_s: float) -> Figure:
 
 
 def of_before(figure: Figure, seconds: float, failure: ProbeFailure | None = None) -> Figure:
-    """The same, so many seconds later, where its probe was left out, or has failed."""
+    """The same, ``seconds`` older, where its probe was left out, or has failed."""
     if figure.value is None or seconds <= 0:
         return figure
     reason = _THROTTLED if failure is None else failure.words

@@ -26,7 +26,7 @@ _FIRST: Final = "rates follow with the second poll"
 _LATE_S: Final = 30.0
 """A poll that a connection waited for no longer than this goes on with the counters of the one before."""
 _CLOCK_CHANGES_S: Final = (1800.0, 3600.0)
-"""By so much clocks are put forward and back."""
+"""Seconds that clocks are put forward or back by."""
 _CLOCK_S: Final = 0.01
 
 
@@ -152,7 +152,7 @@ def _same_start(before: float, now: float) -> bool:
 
 
 def _less(rate: Figure, own: int, span: float) -> Figure:
-    """A rate without so many of our own transactions in ``span`` seconds."""
+    """A rate without our own transactions, of which there were ``own`` in ``span`` seconds."""
     return rate if rate.value is None or span <= 0 else replace(rate, value=max(0.0, rate.value - own / span))
 
 

@@ -31,9 +31,9 @@ _NONE: Final = {
 def prepare_pause(
     context: OperatorContext, layout: Layout, side: Side, for_s: float = DEFAULT_PAUSE_S
 ) -> PreparedAction:
-    """Stop the pushers or the poppers for so many seconds, after which the pause is over by itself.
+    """Stop the pushers or the poppers for ``for_s`` seconds, after which the pause ends by itself.
 
-    Who pauses an already paused side sets its end anew. Raises ``BadInput`` for less than a second or more than a day.
+    Pausing a side that is paused sets a new end. Raises ``BadInput`` for less than a second or more than a day.
     """
     if not MIN_PAUSE_S <= for_s <= MAX_PAUSE_S:
         raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; it can be extended before it ends")

@@ -123,12 +123,12 @@ def _writing(sql: Sql, tables: set[TableName]) -> frozenset[Drawer]:
 
 
 IDLE_S: Final = 1.0
-"""Nothing may come for so long, in seconds, for the pause to count as working, where what comes is seen at once."""
+"""Seconds without a push or pop after which the pause counts as working, where each is seen at once."""
 LATE_S: Final = 12.0
 """The same where only PostgreSQL's counters tell: a session sends what it did once a second while it is busy, and after
 ten seconds when it idles (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL of its source)."""
 AT_MOST_S: Final = 5.0
-"""A push under way when the pause begins may take so long, for instance into a full ring."""
+"""Seconds that a push under way when the pause begins may take, for instance into a full ring."""
 AT_MOST_LATE_S: Final = 2 * LATE_S
 EVERY_S: Final = 0.1
 

@@ -31,13 +31,13 @@ from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
 LOOKED_AT: Final = 1_000
-"""So many rows are looked at, at each end of the queue, for the mark of who holds them."""
+"""Rows at each end of the queue that are looked at for the mark of who holds them."""
 _SEEN: Final = 5_000
 _LOCKS: Final = 50_000
-"""So many rows that are there, and so many locks, are compared on SQL Server."""
+"""Rows, and locks, that are compared on SQL Server, at most."""
 _SHOWN: Final = 5
 _XIDS: Final = 1 << 32
-"""Ids of transactions go round."""
+"""Transaction ids wrap around."""
 
 
 @dataclass(frozen=True, slots=True)

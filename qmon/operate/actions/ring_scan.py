@@ -17,11 +17,11 @@ from qmon.operate.sql import Sql
 MAX_REPAIRS: Final = 10_000
 """Numbers that one repair takes at most."""
 MIN_AGE_S: Final = 1.0
-"""A slot that has moved within so many seconds is left out: a pusher or popper may be at it."""
+"""Seconds within which a slot that has moved is left out: a pusher or popper may be at it."""
 _STEP: Final = 100_000
 """Slots that one statement reads."""
 _READ_FOR_S: Final = 20.0
-"""Reading ends after so many seconds, between two statements."""
+"""Seconds after which reading ends, between two statements."""
 
 Was = Literal["hole", "orphan"]
 

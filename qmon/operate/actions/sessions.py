@@ -16,14 +16,14 @@ from qmon.operate.sql import Sql
 from qmon.redact import hide_passwords
 
 GONE_WITHIN_S: Final = 10.0
-"""A session that has been signalled is waited for so long, in seconds; one that is being rolled back, for ever."""
+"""Seconds that a signalled session is waited for; one that is being rolled back is waited for until the end."""
 _CLEANING_UP_S: Final = 0.5
-"""So long a client may take to roll back after its statement was cancelled; one with a savepoint goes on instead."""
+"""Seconds a client has to roll back after its statement was cancelled; one with a savepoint may go on instead."""
 _ASK_EVERY_S: Final = 0.05
 _ROLLING_EVERY_S: Final = 1.0
 _ROLLING: Final = "rolling back"
 _NAMED: Final = 5
-"""So many sessions are named in the notes; of the others there are counts."""
+"""Sessions that are named in the notes; the others are counted."""
 Rolling = Callable[[float], None]
 """Takes the percent of a rollback that is done."""
 
@@ -35,7 +35,7 @@ class EndMethod(StrEnum):
     """Its statement is cancelled, which rolls its transaction back; the session lives on."""
     TERMINATE = "terminate"
     KILL = "kill"
-    """SQL Server knows nothing milder."""
+    """The only way on SQL Server."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class _Part:
 
 
 def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_s: float) -> PreparedAction:
-    """Count what of the trash is older than so many seconds, of one queue or all. Raises ``BadInput``.
+    """Count what of the trash is older than ``older_than_s`` seconds, of one queue or all. Raises ``BadInput``.
 
     Of all queues, the plan's queue is the target's name: that is what is typed on a production target.
     """

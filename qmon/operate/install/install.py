@@ -10,7 +10,7 @@ from typing import Final, TypedDict, Unpack
 from qmon.engines.base import Bound, Connection, Engine, Query, Value
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.layout.json import from_json, to_json
+from qmon.model.layout.io import layout_from_json, layout_to_json
 from qmon.model.layout.layout import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_S, MAX_MAX_ATTEMPTS, Layout, TableName
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES, layout_of
@@ -233,7 +233,7 @@ def registered(connection: Connection, engine: Engine) -> dict[str, Layout]:
         return {}
     rows = connection.fetch(Bound(sql.statement("control/registry", {})))
     queue, layout = rows.columns.index("queue"), rows.columns.index("layout")
-    found = {str(row[queue]): from_json(str(row[layout])) for row in rows.rows}
+    found = {str(row[queue]): layout_from_json(str(row[layout])) for row in rows.rows}
     # jsonb does not keep the order of keys.
     return {name: replace(each, routines=tuple(sorted(each.routines))) for name, each in found.items()}
 
@@ -292,7 +292,7 @@ def _refuse_taken(taken: tuple[Object, ...], schema: str, queue: str) -> None:
 
 
 def _register(sql: Sql, layout: Layout) -> None:
-    values: dict[str, Value] = {"queue": layout.queue, "design": layout.design, "layout": to_json(layout)}
+    values: dict[str, Value] = {"queue": layout.queue, "design": layout.design, "layout": layout_to_json(layout)}
     if sql.execute(REGISTER, {}, values) == 0:
         raise BadInput(
             f"a queue {layout.queue!r} on another table is installed already; choose another name or uninstall that one"

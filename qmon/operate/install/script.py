@@ -12,7 +12,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.file import scanned
 from qmon.engines.sql.text import Parameter
 from qmon.errors import BadInput
-from qmon.model.layout.json import to_json
+from qmon.model.layout.io import layout_to_json
 from qmon.operate.install.install import CONTROL, REGISTER, PreparedInstall
 
 WIDTH: Final = 118
@@ -43,7 +43,7 @@ def script(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> 
     control = [queries.load(engine.name, name, version) for name in CONTROL]
     register = queries.load(engine.name, REGISTER, version)
     parts = [_entry(engine, query, ready.names(query)) for query in (*control, *ready.files)]
-    values = {"queue": ready.layout.queue, "design": ready.layout.design, "layout": to_json(ready.layout)}
+    values = {"queue": ready.layout.queue, "design": ready.layout.design, "layout": layout_to_json(ready.layout)}
     parts.append(f"{_head(engine, register, {})}{_with_values(engine, register, values)}")
     title = _title(engine, version, ready)
     return (_one_transaction if engine.name == "postgres" else _batches)(title, parts)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from qmon.engines.sql import queries
+from qmon.engines.sql.queries import Name
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, Plan, Undo
 from qmon.model.text import counted
-from qmon.operate.actions.undo_tables import lost
+from qmon.operate.actions import undo_tables
 from qmon.operate.context import OperatorContext
 from qmon.operate.libraries.rows import ChosenMessages, named
-from qmon.operate.libraries.trash import Trash, find_trash
 from qmon.operate.plan import allowed
-from qmon.operate.plan.library_queue import Verb, library_queue
+from qmon.operate.plan.library_queue import LibraryQueue, Verb, library_queue
 from qmon.operate.plan.preview import estimated_s
 from qmon.operate.plan.rights import lacking, why_not
 from qmon.operate.row_set import frozen
@@ -24,11 +26,12 @@ from qmon.operate.run.batches import BatchWork, Move
 from qmon.operate.run.operation import Record, Running, audit_access
 from qmon.operate.run.pacing import LARGEST
 from qmon.operate.run.prepared import PreparedAction, refused
-from qmon.operate.sql import Sql
+from qmon.operate.sql import Sql, Values
+from qmon.operate.table import Structure, read_structure
 
 _DAY_S: Final = 86400.0
 _IDS: Final = 100
-"""So many ids are written into the audit."""
+"""Ids that are written into the audit, at most."""
 
 
 def prepare_library_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
@@ -59,7 +62,8 @@ def _prepare(context: OperatorContext, layout: Layout, choice: Choice, kind: Kin
         if verb == "discard":
             found = find_trash(sql, queue, rows.statement)
             if isinstance(found, Trash):
-                trash, undo = found, Undo(True, lost(found.structure), time.time() + context.trash_days * _DAY_S)
+                until = time.time() + context.trash_days * _DAY_S
+                trash, undo = found, Undo(True, undo_tables.lost(found.structure), until)
             else:
                 undo = Undo(possible=False, notes=(found,))
         chosen, left_out = rows.choose(sql)
@@ -97,3 +101,44 @@ def _prepare(context: OperatorContext, layout: Layout, choice: Choice, kind: Kin
         return rows.move(sql, None if trash is None else trash.begin(sql, operation))
 
     return PreparedAction(context, plan, BatchWork(marks, begin, named) if count else None, record)
+
+
+@dataclass(frozen=True, slots=True)
+class Trash:
+    """Keeps copies of rows, in the transaction that deletes them."""
+
+    queue: LibraryQueue
+    structure: Structure
+
+    def begin(self, sql: Sql, operation: Running) -> Callable[[Values], None]:
+        """Make it where it is missing; returns what keeps the rows of one batch."""
+        group, columns = self.queue.group, self.structure.kept
+        store = undo_tables.ensure(sql, "trash", self.structure, columns)
+        rows = self.queue.names.rows(group.states)
+        own: dict[str, Name] = {"table": rows["table"], "queue": rows["queue"], "key": group.id}
+        names = own | {"trash": store.parts, "columns": columns}
+
+        def keep(values: Values) -> None:
+            sql.execute("library/keep", names, {**values, "operation": operation.id})
+
+        return keep
+
+    def frozen(self) -> dict[str, object]:
+        """What the undo finds and shows the rows by."""
+        group, there = self.queue.group, self.structure.kept
+        shown = {"attempts": group.attempts, "payload": group.payload}
+        columns: dict[str, object] = {
+            name: column.name if column is not None and column.lookup is None and column.name in there else None
+            for name, column in shown.items()
+        }
+        none = {"state": None, "since": None, "owner": None}
+        return {"columns": {"called": [group.id]} | columns | none, "data_table": None, "data_id": None}
+
+
+def find_trash(sql: Sql, queue: LibraryQueue, statement: str) -> Trash | str:
+    """The trash, or why there can be none: other tables change with the messages, which no undo would set right."""
+    structure = read_structure(sql, queue.group.table)
+    written = (str(table) for table in queue.writes(sql, statement))
+    if others := {*written, *structure.named("cascade")} - {str(structure.table)}:
+        return f"there is no undo: rows of {', '.join(sorted(others))} change with them"
+    return Trash(queue, structure)

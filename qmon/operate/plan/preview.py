@@ -118,7 +118,7 @@ def _payloads(sql: Sql, layout: Layout, ids: tuple[str, ...]) -> dict[str, str |
 
 
 def estimated_s(sql: Sql, kind: Kind, layout: Layout, count: int) -> float | None:
-    """Seconds for so many messages, from how fast earlier operations of the kind went here; ``None``: not known."""
+    """Estimated seconds for ``count`` messages, by earlier operations of the kind here; ``None``: not known."""
     try:
         if not audit_access(sql).recorded:
             return None

@@ -57,7 +57,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """A row of ``choose`` and its like: so many, frozen, or left out and why."""
+    """A row of ``choose`` and its like: how many are frozen, or left out and why."""
 
     what: str
     count: int
@@ -265,7 +265,7 @@ class MessageQuery:
 
 
 def _before(facts: OwnerFacts, seconds: float | None) -> str | None:
-    """A moment so many seconds ago by the server's clock, as text that it reads back as the same moment."""
+    """The moment ``seconds`` ago by the server's clock, as text that it reads back as the same moment."""
     return None if seconds is None else _at(facts.epoch - seconds)
 
 

@@ -39,7 +39,7 @@ _LOCKING: Final = re.compile(r"/lock(_|$)")
 _TRIES: Final = 5
 _TRIES_LOCKED: Final = 3
 _HOPELESS: Final = 1000
-"""So many rows refused and none done: it is not about single rows. Each has cost the server an error in its log."""
+"""Rows refused, with none done, after which the rest is not tried: each costs the server an error in its log."""
 _ANY: Final = ("", "")
 """The mark of a batch that chooses its rows itself."""
 _CHECK_EVERY_S: Final = 0.05
@@ -139,7 +139,7 @@ class Batches:
             self._through(iter(locked), move, [], again=True)
 
     def repeat(self, count: int, some: Callable[[Tally, int], int]) -> None:
-        """Do ``some`` of at most so many rows until ``count`` are done, or nothing more comes of it."""
+        """Repeat ``some``, which does a batch of rows, until ``count`` are done or it does nothing more."""
         done = last = 0
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:

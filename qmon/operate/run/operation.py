@@ -26,7 +26,7 @@ _LOGGED: Final = ("kind", "queue", "planned", "state", "done", "skipped", "chang
 """Fields of the audit that the log has, too: none that may hold values of rows."""
 _REASONS: Final = 5
 _NAMED: Final = 5
-"""Of so many reasons for refusals so many messages are named."""
+"""Messages that are named for each reason of a refusal; reasons are at most ``_REASONS``."""
 _LETTERS: Final = "23456789abcdefghjkmnpqrstuvwxyz"
 _CONTROL: Final = tuple(
     f"control/{name}" for name in ("01_schema", "03_operations", "05_store", "06_make_store", "07_put_back")
@@ -212,7 +212,7 @@ class Running:
         self._refusals.setdefault(why, []).append(name)
 
     def alter(self, count: int) -> None:
-        """So many rows came out otherwise than they were written, in what does not matter to the queue."""
+        """Rows came out otherwise than they were written, in what does not matter to the queue."""
         self._altered += count
 
     def cancel(self) -> None:

@@ -9,7 +9,7 @@ TARGET_S: Final = 0.02
 """Seconds a batch of an action should take: nobody waits longer for a row that it has locked."""
 FIRST: Final = 20
 LARGEST: Final = 100
-"""Rows at the most. A popper wades through those that a batch has written and not committed, and its own commit waits
+"""Rows of a batch, at most. A popper must skip those that a batch has written and not committed, and its commit waits
 while the log of the batch is written; see ``make bench ARGS=acting``."""
 REST: Final = 2.0
 """Rest after a batch, as a multiple of the time it took: two thirds of the time belong to the consumers."""
@@ -19,7 +19,7 @@ ARCHIVE_TARGET_S: Final = 0.1
 ARCHIVE_REST: Final = 3.0
 """Archiving works a quarter of the time at most."""
 MOST_SLOWED: Final = 5.0
-"""Where a row takes longer than the quickest so far, the rest of archiving grows as much more, up to so many times."""
+"""How many times longer the rest of archiving gets, at most, as rows take longer than the quickest so far."""
 IDLE_S: Final = 1.0
 """How long archiving waits, in seconds, where a batch found fewer messages than it could take."""
 ARCHIVE_BACK_OFF_S: Final = 0.25
@@ -65,7 +65,7 @@ class BatchPace:
         """Rows and seconds of the last full batch."""
 
     def after(self, rows: int, seconds: float) -> float:
-        """A batch of so many rows took so many seconds; returns the seconds to rest.
+        """Take in what a batch of rows took, in seconds; returns the seconds to rest.
 
         A full batch at most doubles the size of the next one; another one does not raise it.
         """

@@ -25,7 +25,7 @@ class Written:
 def check_written(
     sql: Sql, names: Names, rows: Sequence[Written], wanted: int, columns: Sequence[str], triggers: Sequence[str]
 ) -> None:
-    """Raise ``RowRefused`` unless so many rows were written, stayed as written, and are still there.
+    """Raise ``RowRefused`` unless ``wanted`` rows were written, stayed as written, and are still there.
 
     ``columns``: what was written. ``triggers``: those of the table.
     """

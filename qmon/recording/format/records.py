@@ -84,7 +84,7 @@ class Mark:
 class Frame:
     """One frame: where it begins in the file, the times of its first and last line, and its lines' numbers.
 
-    ``verdicts``: so many of its lines are verdicts; the others are not read for them.
+    ``verdicts``: how many of its lines are verdicts, so that frames without any need not be read for them.
     """
 
     offset: int
@@ -117,7 +117,7 @@ KINDS: Final[dict[str, type]] = {
 }
 VERDICT: Final = b'"k":"verdict"'
 HEAD_BYTES: Final = 200
-"""A line says within so many bytes what kind it is."""
+"""Bytes within which a line says what kind it is."""
 KIND_OF: Final = {kind: name for name, kind in KINDS.items()}
 
 

@@ -27,7 +27,7 @@ class Bucket:
 
 
 class Bins:
-    """``count`` steps of ``step_s`` seconds from ``start_at`` on, of so many figures. For one thread."""
+    """``count`` steps of ``step_s`` seconds from ``start_at`` on, for a number of figures. For one thread."""
 
     __slots__ = ("_last", "_last_at", "_least", "_most", "_total", "_weight", "count", "figures", "start_at", "step_s")
 

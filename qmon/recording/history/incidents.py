@@ -13,7 +13,7 @@ from typing import Final
 from qmon.model.figure import Severity
 
 GAP_S: Final = 120.0
-"""Trouble that comes back within so many seconds is the same incident."""
+"""Seconds within which trouble that comes back is the same incident."""
 
 
 @dataclass(slots=True)

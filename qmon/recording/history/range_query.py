@@ -1,4 +1,4 @@
-"""The past of one queue: any range of what was recorded, thinned out to so many steps while it is read.
+"""The past of one queue: any range of what was recorded, thinned out to a number of steps while it is read.
 
 Reads what the dashboard showed at each poll (lines of the kind ``figures``) and the operations; snapshots are passed
 over unread. A sealed segment is read once and kept as sums of minutes, for longer ranges.

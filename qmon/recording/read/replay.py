@@ -27,13 +27,13 @@ SHORT_S: Final = 20.0
 LONG_S: Final = 900.0
 """How much of the past makes the figures of a moment: enough for rates at once, and for plots and counts soon."""
 _POLLS: Final = 3
-"""So many polls at least."""
+"""The same in polls, at least."""
 _LONGEST_WAIT_S: Final = 3.0
-"""Where nothing was recorded for long, replay goes on after so many seconds."""
+"""Seconds after which replay goes on where nothing was recorded for long."""
 _CHECK_EVERY: Final = 4
 
 _SOON_S: Final = 60.0
-"""Evidence that is there so soon after the reading has begun, and was shown before it, has been there all the time."""
+"""Seconds from the begin of the reading within which evidence that was shown before it has been there all the time."""
 
 
 @dataclass
@@ -156,16 +156,16 @@ class Replay:
         self._thread.start()
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Nothing can be polled of what has been."""
+        """Does nothing: the past cannot be polled."""
 
     def set_interval(self, seconds: float) -> None:
-        """It was recorded as it was."""
+        """Does nothing: the interval is that of the recording."""
 
     def set_focus(self, focus: Focus) -> None:
-        """What was not on a screen then was not read."""
+        """Does nothing: only what was on a screen then was read."""
 
     def count_exactly(self, queue: str) -> None:
-        """Nothing can be counted any more."""
+        """Does nothing: the past cannot be counted."""
 
     def close(self) -> None:
         """End."""
@@ -180,7 +180,7 @@ class Replay:
         self._do(lambda: self._play(playing))
 
     def set_speed(self, speed: float) -> None:
-        """So many times faster than it was."""
+        """Play this many times faster than it was."""
 
         def do() -> None:
             self._speed = speed
@@ -296,7 +296,7 @@ class Replay:
             self._say(moment.what, 0.001)
 
     def _say(self, state: SourceState, after_s: float) -> None:
-        """A phase, so many seconds after the newest snapshot."""
+        """Report a phase, ``after_s`` seconds after the newest snapshot."""
         newest = self._newest.taken_at if self._newest is not None else 0.0
         self._sink(SourceState(state.target, state.phase, state.reason, None, newest + after_s))
 
@@ -311,7 +311,7 @@ class Replay:
         self._deepen = self._remember(max(SHORT_S, _POLLS * self.interval_s))
 
     def _remember(self, past_s: float, *, patient: bool = False) -> bool:
-        """Fold so much of the past, and give the newest snapshot of it; false: nothing was recorded there.
+        """Fold a stretch of the past, and give its newest snapshot; false: nothing was recorded there.
 
         ``patient``: leave it, and what is shown as it is, where something else is wanted by now.
         """

@@ -1,4 +1,4 @@
-"""The recorder of one target: what its poller gives is on the disk within a moment, written by a thread of its own.
+"""The recorder of one target: a thread of its own writes what the poller gives to disk at once.
 
 A kill costs at most what has come in since the last write, which is made as soon as something comes. Where the disk
 does not take it, recording stops and says why; whoever gave the snapshots goes on.

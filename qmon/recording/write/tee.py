@@ -1,4 +1,4 @@
-"""Recording what the dashboard shows: between its source, its fold and its screens, unseen by all three."""
+"""Records what the dashboard shows: sits between its source, its fold and its screens."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Part(StrEnum):
 class BenchPlan:
     """A whole bench. Times in seconds.
 
-    ``ahead``: so many messages pushers may be ahead of poppers, where a batch is one; so that every design works at
+    ``ahead``: messages that pushers may be ahead of poppers, where a batch is one; so that every design works at
     the same depth. ``rows``: messages in the queue of the dequeue part; ``payload_bytes``: its largest message.
     """
 
@@ -102,7 +102,7 @@ class Case:
 def gate(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]:
     """The units of the gate: messages a step, and the steps that pushers may be ahead of poppers.
 
-    At least so many steps that every session may have one unfinished; half a ring of ``size`` slots at most.
+    At least a step for each session, so that each may have one unfinished; half a ring of ``size`` slots at most.
     """
     unit = max(16, batch)
     messages = plan.ahead + (50 * batch if batch > 1 else 0)

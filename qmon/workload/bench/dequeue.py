@@ -68,7 +68,7 @@ def _fill(site: Site, plan: BenchPlan, layout: Layout, on_progress: OnProgress) 
 
 
 def _pop(site: Site, layout: Layout, batch: int, most: int | None, on_progress: OnProgress | None = None) -> int:
-    """Pop so many batches, or all there are, in a session of its own; returns the batches."""
+    """Pop a number of batches, or all there are, in a session of its own; returns how many."""
     routine = layout.routine("pop_batch")
     statement = site.statement("dequeue", {"pop_batch": None if routine is None else routine.parts})
     batches = messages = 0

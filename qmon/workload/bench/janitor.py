@@ -60,7 +60,7 @@ def swept(target: Target, schema: str) -> Iterator[None]:
 
 
 def main(orders: TextIO) -> int:
-    """Wait for the end of what we are orders; then sweep. 0 where the schema is gone."""
+    """Wait until standard input ends; then sweep. Returns 0 where the schema is gone."""
     for number in (system.HANGUP, signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGQUIT", signal.SIGTERM)):
         signal.signal(number, signal.SIG_IGN)
     schema, _, spec = orders.readline().partition(" ")

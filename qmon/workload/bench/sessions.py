@@ -102,13 +102,13 @@ class LoadSessions:
         self._threads: list[threading.Thread] = []
 
     def add(self, role: str, number: int, call: Statement, settings: Mapping[str, Value]) -> None:
-        """Connect so many ``pusher``s or ``popper``s; raises what connecting raises."""
+        """Connect ``number`` sessions of a role, ``pusher`` or ``popper``; raises what connecting raises."""
         into = self.pushers if role == "pusher" else self.poppers
         for _ in range(number):
             into.append(LoadSession(self._connect(f"load {role}"), call, self._salvage, settings))
 
     def start(self, start_at: float, count: int) -> None:
-        """Let all of them work through so many slices."""
+        """Let all of them work through ``count`` slices."""
         for each in self.all:
             thread = threading.Thread(target=each.run, args=(start_at, count, self._stop), daemon=True)
             self._threads.append(thread)

@@ -33,7 +33,7 @@ class CounterWindow(Generic[Totals]):
     """Totals of the last polls, without a reset between them. Not thread-safe: one thread folds.
 
     Args:
-        seconds: how far back the oldest totals lie, at least, once it has been watched for so long.
+        seconds: how far back the oldest totals lie, at least, once it has been watched for as long.
         reset: whether counting began anew between two totals: those before are forgotten.
     """
 
@@ -73,7 +73,7 @@ class CounterWindow(Generic[Totals]):
         return self._points[-1][0] - self._points[0][0]
 
     def before(self, seconds: float, enough: Callable[[Totals], bool] = lambda before: True) -> tuple[float, Totals]:
-        """The newest totals that are so many seconds old and ``enough``, or else the oldest; with their age."""
+        """The newest totals that are at least ``seconds`` old and ``enough``, or else the oldest; with their age."""
         now = self._points[-1][0]
         for at, totals in reversed(self._points):
             if now - at >= seconds * _NEARLY and enough(totals):
@@ -120,7 +120,7 @@ class WaitTrack:
             self._window.add(snapshot.sampled_at, snapshot.waits_total)
 
     def over(self, seconds: float) -> Waiting | None:
-        """What was waited for in the last so many seconds, or in as many as there are; ``None`` before the second."""
+        """What was waited for in the last ``seconds``, or since watching began; ``None`` before the second sample."""
         if len(self._window) < 2:
             return None
         now = self._window.last

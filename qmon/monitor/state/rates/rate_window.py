@@ -11,9 +11,9 @@ from typing import Final
 from qmon.model.rates.flow import Flow
 
 RATE_WINDOW_S: Final = 10.0
-"""Rates are taken over so many seconds."""
+"""Seconds that rates are taken over."""
 TICKS_S: Final = 180.0
-"""Single ticks are remembered for so many seconds."""
+"""Seconds that single ticks are remembered for."""
 _MOST_NETS: Final = 2400
 _SPARE: Final = 240
 

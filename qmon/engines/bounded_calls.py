@@ -1,4 +1,4 @@
-"""Calls into a driver that may never come back: they are waited for so long and no longer."""
+"""Runs calls into a driver, which may hang, with a timeout."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 MOST: Final = 3
-"""So many calls that did not come back are left behind at a time."""
+"""Calls that hang and are left behind, at most; beyond that new ones are refused."""
 
 
-class OutOfPatienceError(Exception):
-    """The call has not come back, or too many before it have not."""
+class CallTimeoutError(Exception):
+    """The call has not returned in time, or too many before it have not."""
 
 
-class Patience:
-    """Runs calls of one kind, each in a thread of its own while it takes."""
+class BoundedCalls:
+    """Runs calls of one kind, each in a thread of its own."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -27,12 +27,12 @@ class Patience:
     def within(self, seconds: float, call: Callable[[], T], discard: Callable[[T], None]) -> T:
         """What ``call`` returns or raises, if it does so in time; what comes later is given to ``discard``.
 
-        Raises ``OutOfPatienceError``: after ``seconds``, or at once where ``MOST`` earlier calls are still under way.
+        Raises ``CallTimeoutError``: after ``seconds``, or at once where ``MOST`` earlier calls are still under way.
         """
         with self._lock:
             self._left = [thread for thread in self._left if thread.is_alive()]
             if len(self._left) >= MOST:
-                raise OutOfPatienceError
+                raise CallTimeoutError
         found: list[T] = []
         problems: list[BaseException] = []
         late = False
@@ -60,5 +60,5 @@ class Patience:
             if late:
                 self._left.append(thread)
         if late:
-            raise OutOfPatienceError
+            raise CallTimeoutError
         raise problems[0]

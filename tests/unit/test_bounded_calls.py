@@ -1,0 +1,42 @@
+"""Calls that never come back are left behind, a few of them at a time."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from qmon.engines.bounded_calls import MOST, BoundedCalls, CallTimeoutError
+from tests.facts import wait_until
+
+
+def test_what_comes_in_time_is_returned_or_raised() -> None:
+    calls, discarded = BoundedCalls(), list[int]()
+    assert calls.within(60.0, lambda: 7, discarded.append) == 7
+    with pytest.raises(ZeroDivisionError):
+        calls.within(60.0, lambda: 1 // 0, discarded.append)
+    assert discarded == []
+
+
+def test_what_comes_late_is_given_back_and_makes_room() -> None:
+    calls, discarded, release = BoundedCalls(), list[int](), threading.Event()
+
+    def hang() -> int:
+        release.wait()
+        return 7
+
+    for _ in range(MOST):
+        with pytest.raises(CallTimeoutError):
+            calls.within(0.01, hang, discarded.append)
+    with pytest.raises(CallTimeoutError):
+        calls.within(60.0, lambda: 8, discarded.append)
+    release.set()
+    wait_until(lambda: discarded == [7] * MOST)
+
+    def again() -> bool:
+        try:
+            return calls.within(60.0, lambda: 9, discarded.append) == 9
+        except CallTimeoutError:
+            return False
+
+    wait_until(again)
