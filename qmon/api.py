@@ -18,7 +18,7 @@ from qmon.errors import BadInput, Unreachable
 from qmon.model.config_reader import nearest
 from qmon.model.groups.configured import ConfiguredQueue
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, OperationResult, OwnerState, Plan
+from qmon.model.operations import Choice, OperationResult, OwnerState, Plan, RedriveLimits
 from qmon.model.report import status_object
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import resolve
@@ -34,7 +34,8 @@ from qmon.operate.run.prepared import PreparedAction
 from qmon.redact import redactor
 
 __all__ = [
-    "Choice", "OpenTarget", "OperationResult", "OwnerState", "Plan", "PreparedAction", "View", "apply", "open_target",
+    "Choice", "OpenTarget", "OperationResult", "OwnerState", "Plan", "PreparedAction", "RedriveLimits", "View", "apply",
+    "open_target",
 ]  # fmt: skip
 
 
@@ -90,6 +91,18 @@ class OpenTarget:
     def requeue(self, name: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - it is frozen
         """A plan to make messages in progress ready again. Nothing is changed. Raises ``BadInput``."""
         return self.operator.requeue(self.layout(name), choice)
+
+    def redrive(
+        self,
+        name: str,
+        choice: Choice = Choice(),  # noqa: B008 - it is frozen
+        limits: RedriveLimits = RedriveLimits(),  # noqa: B008
+    ) -> PreparedAction:
+        """A plan to make dead messages ready again, at a rate, until too many fail again. Nothing is changed.
+
+        Raises ``BadInput``.
+        """
+        return self.operator.redrive(self.layout(name), choice, limits)
 
     def purge(self, name: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - it is frozen
         """A plan to move messages to the trash. Nothing is changed. Raises ``BadInput``."""

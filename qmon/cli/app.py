@@ -24,7 +24,7 @@ COMMANDS: Final = {
     "replay": ("replay", "export"),
     "check": ("check",),
     "notify": ("notify",),
-    "act.act": ("requeue", "purge", "pause", "resume", "repair", "undo", "end-blocker", "gate"),
+    "act.act": ("requeue", "redrive", "purge", "pause", "resume", "repair", "undo", "end-blocker", "gate"),
     "act.operations": ("operations", "trash"),
     "queues": ("queues", "init"),
     "doctor.doctor": ("doctor",),

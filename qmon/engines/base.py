@@ -261,6 +261,13 @@ class Engine(Protocol):
         """
         ...
 
+    def contains(self, expression: str, text: str, *, binary: bool) -> str:
+        """A condition: the text of an expression contains ``text``, in capitals or not; both stand in it once or more.
+
+        ``binary``: the expression holds the bytes of a text.
+        """
+        ...
+
     def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
         """Expressions for the bytes of a column's value, and for its text cut to a number of characters.
 

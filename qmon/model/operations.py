@@ -20,6 +20,7 @@ class Kind(StrEnum):
     """What is done."""
 
     REQUEUE = "requeue"
+    REDRIVE = "redrive"
     PURGE = "purge"
     PAUSE = "pause"
     RESUME = "resume"
@@ -71,8 +72,9 @@ class Choice:
     """Which messages are meant. All that is given must hold; nothing given means every message the kind is for.
 
     ``ids``: as text. ``state``: ready, in_progress, done or dead. ``older_than_s``: seconds in progress (requeue), or
-    since the push (purge). ``owner``: exactly this text. ``owner_states``: of messages in progress.
-    ``limit``: how many at most.
+    since the push (purge, redrive); ``newer_than_s``: less than so many. ``owner``: exactly this text.
+    ``owner_states``: of messages in progress. ``error``, ``payload``: what the last error, or the message, contains, in
+    capitals or not. ``limit``: how many at most.
     """
 
     ids: tuple[str, ...] = ()
@@ -81,11 +83,41 @@ class Choice:
     owner: str | None = None
     owner_states: frozenset[OwnerState] = frozenset({OwnerState.DEAD})
     limit: int | None = None
+    newer_than_s: float | None = None
+    error: str | None = None
+    payload: str | None = None
+
+    @property
+    def aged(self) -> bool:
+        """Whether the age matters."""
+        return self.older_than_s is not None or self.newer_than_s is not None
+
+    @property
+    def texts(self) -> bool:
+        """Whether what a message or its error contains matters."""
+        return self.error is not None or self.payload is not None
+
+
+DEFAULT_RATE: Final = 10.0
+DEFAULT_FAILURES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RedriveLimits:
+    """How a redrive goes on. ``rate``: messages per second at most; ``None``: as fast as consumers do not feel it.
+
+    ``failures``: it stops once so many of its messages have failed again; ``None``: however many do.
+    """
+
+    rate: float | None = DEFAULT_RATE
+    failures: int | None = DEFAULT_FAILURES
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """One message as a plan shows it. ``age_s``: seconds. ``payload``: shortened, redacted, safe to print."""
+    """One message as a plan shows it. ``age_s``: seconds. ``payload``, ``error`` (the last one, where a column has it):
+    shortened, redacted, safe to print.
+    """
 
     id: str
     state: str
@@ -94,6 +126,7 @@ class PlanRow:
     owner_state: OwnerState
     attempts: int | None
     payload: str | None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

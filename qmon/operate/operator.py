@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Operation, Pause, Side
+from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Operation, Pause, RedriveLimits, Side
 from qmon.operate.actions.end_blocker import prepare_end_blocker
 from qmon.operate.actions.gate import prepare_install_gate, prepare_remove_gate
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from qmon.operate.actions.pause_switch import pauses
 from qmon.operate.actions.purge import prepare_purge
+from qmon.operate.actions.redrive import prepare_redrive
 from qmon.operate.actions.requeue import prepare_requeue
 from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.trash import prepare_empty_trash
 from qmon.operate.actions.undo import prepare_undo
 from qmon.operate.context import OperatorContext
-from qmon.operate.libraries.messages import prepare_library_purge, prepare_library_requeue
+from qmon.operate.libraries.messages import (
+    prepare_library_purge,
+    prepare_library_redrive,
+    prepare_library_requeue,
+)
 from qmon.operate.libraries.pause import library_paused, prepare_library_pause, prepare_library_resume
 from qmon.operate.message import Message, read_message
 from qmon.operate.run.operations import recorded
@@ -35,6 +40,17 @@ class Operator:
         if layout.part is not None:
             return prepare_library_requeue(self.context, layout, choice)
         return prepare_requeue(self.context, layout, choice)
+
+    def redrive(
+        self,
+        layout: Layout,
+        choice: Choice,
+        limits: RedriveLimits = RedriveLimits(),  # noqa: B008 - it is frozen
+    ) -> PreparedAction:
+        """Dead messages are to be tried once more, at a rate, until too many fail again. Raises ``BadInput``."""
+        if layout.part is not None:
+            return prepare_library_redrive(self.context, layout, choice, limits)
+        return prepare_redrive(self.context, layout, choice, limits)
 
     def purge(self, layout: Layout, choice: Choice) -> PreparedAction:
         """Messages are to go into the trash: ready and dead ones, unless others are chosen. Raises ``BadInput``.

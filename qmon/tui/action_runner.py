@@ -12,7 +12,7 @@ from textual.message_pump import MessagePump
 
 from qmon import log
 from qmon.errors import BadInput, PermissionMissing, QmonError
-from qmon.model.operations import OperationResult, OperationState, Plan, Progress
+from qmon.model.operations import Kind, OperationResult, OperationState, Plan, Progress
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.open import Connections, with_own_connections
 
@@ -66,7 +66,8 @@ class Ended(Message):
         """How it ended, in one line."""
         if self.result is None:
             return f"{self.plan.title}: {self.problem}"
-        return f"{self.plan.title}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}; 6 lists it"
+        why = f": {'; '.join(self.result.notes)}" if self.plan.kind is Kind.REDRIVE and self.result.notes else ""
+        return f"{self.plan.title}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}{why}; 6 lists it"
 
 
 class ActionTask:

@@ -105,6 +105,8 @@ UNDO: Final = _key("u", "act('undo')", "undo", "Undo the last operation that can
 
 ACTS: Final[list[BindingType]] = [
     _key("r", "act('requeue')", "requeue", "Requeue what is stuck, or what is marked", ACTING, id="requeue"),
+    _key("d", "act('redrive')", "redrive", "Try dead messages once more: which, at a rate, until too many fail again",
+         ACTING, id="redrive", bar=False),
     _key("x", "act('purge')", "purge", "Move messages to the trash: all, or what is marked", ACTING, id="purge"),
     _key("p", "act('pause')", "pause", "Pause the pushers, or let them go on", ACTING, id="pause"),
     UNDO,

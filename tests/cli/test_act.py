@@ -81,6 +81,20 @@ def test_the_living_are_requeued_only_when_asked_for(shop: str) -> None:
     assert states(shop) == {"ready": 8, "working": 1}
 
 
+def test_a_redrive_is_narrowed_down_paced_and_undone(shop: str) -> None:
+    query(shop, "UPDATE public.jobs SET status = 'dead', attempts = 5 WHERE id <= 4")
+    asked = ("redrive", "shop", "--payload", "OF 1", "--ids", "1,2,4", "--rate", "100/s", "--stop-after", "none")
+    plan = acted(*asked, "--dry-run")["plan"]
+    assert plan["consequences"][0] == "100 per second at most, however many fail again"
+    assert (plan["count"], plan["kind"]) == (2, "redrive")
+    result = acted(*asked, "--yes")["result"]
+    assert (result["done"], result["state"]) == (2, "done")
+    assert result["notes"] == ["0 failed again, 0 are done or gone, 2 not yet"]
+    assert query(shop, "SELECT id FROM public.jobs WHERE status = 'ready' AND attempts = 0 AND id < 6") == [(1,), (4,)]
+    assert acted("undo", "shop", result["operation"], "--yes")["result"]["done"] == 2
+    assert acted("purge", "shop", "--state", "dead", "--payload", "of 3", "--yes")["result"]["done"] == 1
+
+
 def test_purge_by_ids_trash_and_undo(shop: str) -> None:
     rows = query(shop, "SELECT * FROM public.jobs ORDER BY id")
     result = acted("purge", "shop", "jobs", "--ids", "6,7", "--ids", "8", "--yes")["result"]
@@ -116,6 +130,10 @@ def test_emptying_the_trash_is_the_end_of_undo(shop: str) -> None:
         ("purge", "shop", "--ids", "99", "--yes"),
         ("requeue", "shop", "--state", "ready", "--yes"),
         ("requeue", "shop", "--older-than", "soon", "--yes"),
+        ("redrive", "shop", "--yes"),
+        ("redrive", "shop", "--rate", "soon", "--yes"),
+        ("redrive", "shop", "--stop-after", "1.5", "--yes"),
+        ("redrive", "shop", "--error", "timeout", "--yes"),
         ("repair", "shop", "jobs", "--yes"),
         ("undo", "shop", "no-such-operation", "--yes"),
         ("end-blocker", "shop", "1", "--yes"),
@@ -163,9 +181,9 @@ def test_a_read_only_target_refuses_every_command(shop: str, own_home: Path) -> 
     configure(own_home, configuration(shop, more="read_only = true"))
     before = query(shop, "SELECT * FROM public.jobs ORDER BY id")
     for arguments in (
-        ("requeue", "shop"), ("purge", "shop"), ("pause", "shop"), ("resume", "shop"), ("repair", "shop"),
-        ("undo", "shop", "x"), ("end-blocker", "shop", "1"), ("gate", "install", "shop"), ("gate", "remove", "shop"),
-        ("trash", "empty", "shop"),
+        ("requeue", "shop"), ("redrive", "shop"), ("purge", "shop"), ("pause", "shop"), ("resume", "shop"),
+        ("repair", "shop"), ("undo", "shop", "x"), ("end-blocker", "shop", "1"), ("gate", "install", "shop"),
+        ("gate", "remove", "shop"), ("trash", "empty", "shop"),
     ):  # fmt: skip
         done = call(*arguments, "--yes", "--reason", "why", "--confirm", "jobs")
         assert done.exit_code == 2, (arguments, done.output)

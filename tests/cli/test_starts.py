@@ -16,7 +16,7 @@ pytestmark = pytest.mark.server  # it tries to reach one
 
 NAMES: Final = tuple(name for names in COMMANDS.values() for name in names)
 NOWHERE: Final = "postgresql://me@127.0.0.1:1/none"
-QUEUE: Final = ("requeue", "purge", "pause", "resume", "repair", "load", "archive", "uninstall")
+QUEUE: Final = ("requeue", "redrive", "purge", "pause", "resume", "repair", "load", "archive", "uninstall")
 WITH_TARGET: Final = {
     **{name: (NOWHERE,) for name in ("status", "check", "queues", "init", "doctor", "setup", "bench")},
     **{name: (NOWHERE, "q") for name in QUEUE},

@@ -10,7 +10,7 @@ import pyodbc
 import pytest
 
 from qmon.model.operations import Choice, Kind, Side
-from qmon.tui.actions.request import ActionRequest, option
+from qmon.tui.actions.request import ActionRequest, options
 from tests.cli.calling import call
 from tests.contract.operating import applied
 from tests.contract.watching import watching
@@ -159,7 +159,6 @@ def test_where_no_gate_can_be_made(database: str, tmp_path: Path) -> None:
 def test_the_dialog_offers_the_length_of_such_a_pause(database: str) -> None:
     query(database, RIVER.tables)
     layout = layout_of(database, "mails")
-    offered = option(ActionRequest(Kind.PAUSE, layout.queue, layout))
-    assert offered is not None
+    (offered,) = options(ActionRequest(Kind.PAUSE, layout.queue, layout))
     assert offered.name == "for"
-    assert option(ActionRequest(Kind.PAUSE, layout.queue, layout, side=Side.POPPERS)) is None
+    assert options(ActionRequest(Kind.PAUSE, layout.queue, layout, side=Side.POPPERS)) == ()

@@ -24,6 +24,7 @@ from qmon.model.operations import (
     Plan,
     PlanRow,
     Progress,
+    RedriveLimits,
     Side,
     Undo,
 )
@@ -170,6 +171,15 @@ class ScriptedOperator(Operator):
     def requeue(self, layout: Layout, choice: Choice) -> PreparedAction:
         """Remembered."""
         return self._prepared(Kind.REQUEUE, layout.queue, choice)
+
+    def redrive(
+        self,
+        layout: Layout,
+        choice: Choice,
+        limits: RedriveLimits = RedriveLimits(),  # noqa: B008  # as the real one
+    ) -> PreparedAction:
+        """Remembered."""
+        return self._prepared(Kind.REDRIVE, layout.queue, choice, limits)
 
     def purge(self, layout: Layout, choice: Choice) -> PreparedAction:
         """Remembered."""

@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from qmon.errors import BadInput, ConnectionLost, PermissionMissing
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import Choice, Kind, OwnerState, Plan
+from qmon.model.operations import Choice, Kind, OwnerState, Plan, RedriveLimits
 from qmon.operate.context import Permission
 from qmon.tui.action_runner import Ended
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
@@ -255,7 +255,7 @@ async def test_a_plan_that_takes_long_can_be_left() -> None:
 async def test_the_owners_that_are_meant_can_be_changed_and_are_counted_anew() -> None:
     script = Script()
     async with asked(script, "r") as d:
-        await reach(d, "act-option")
+        await reach(d, "act-option-0")
         await d.press("space")
         await d.until(lambda: len(script.asked) == 2 and dialog(d).step is DialogStep.CONFIRM, "planned again")
         choice = script.asked[-1][2]
@@ -271,6 +271,28 @@ async def test_the_owners_that_are_meant_can_be_changed_and_are_counted_anew() -
         choice = script.asked[-1][2]
         assert isinstance(choice, Choice)
         assert OwnerState.ALIVE in choice.owner_states
+
+
+async def test_a_redrive_is_narrowed_down_and_paced_and_planned_anew_as_a_field_is_left() -> None:
+    script = Script()
+    async with dashboard(SMALL, runner=ScriptedOffice(script), read_only=False) as d:
+        layout = replace(queue("invoices").layout, error="last_error", payload="body", enqueued_at="pushed_at")
+        await d.give(replace(view(), queues=(replace(queue("invoices"), layout=layout),)))
+        await d.press("d")
+        await d.until(lambda: len(script.asked) == 1 and dialog(d).step is DialogStep.CONFIRM, "the first plan")
+        await d.settle()
+        for label in ("error", "payload", "age", "rate", "failures", "reason", "[> Cancel <]"):
+            assert label in d.text(), label
+        await d.press("tab", *"refused", "tab", *"order 1", "tab", "right", "tab", "left", "tab", "right", "right")
+        await d.until(
+            lambda: dialog(d).step is DialogStep.CONFIRM and script.asked[-1][-1] == RedriveLimits(1.0, 100), "all"
+        )
+        choice = Choice(older_than_s=600.0, error="refused", payload="order 1")
+        assert script.asked[-1] == (Kind.REDRIVE, "invoices", choice, RedriveLimits(1.0, 100))
+        assert len(script.asked) == 7  # one for each change, and none for each letter
+        await d.press("shift+tab", "shift+tab", "shift+tab", "shift+tab", *"z", "tab", "tab", "tab", "tab", "tab")
+        await d.until(lambda: dialog(d).step is DialogStep.CONFIRM and len(script.asked) == 8, "what was typed last")
+        assert script.asked[-1][2] == replace(choice, error="z")
 
 
 async def test_a_refused_plan_has_no_button_but_close() -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from qmon.model.operations import Choice, Consent, Kind, LeftOut, Plan, Undo
+from qmon.model.operations import Choice, Consent, Kind, LeftOut, OwnerState, Plan, Undo
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
 from tests.tui.scripted import Clock, Scripted, view
@@ -36,6 +36,22 @@ def purge_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
         kind, queue, title=f"Purge 40,112 messages of {queue}", count=40_112, predicate="ready, ids up to 9,160,422",
         left_out=(), seconds=41.0, consent=Consent.TYPED, undo=Undo(True, (), 1_780_600_000.0),
         consequences=("no popper gets them", "they are kept in the trash, 7 d 00 h at least"), risks=(),
+    )  # fmt: skip
+
+
+def redrive_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+    """A redrive of some dead messages."""
+    first = tuple(replace(row, state="dead", owner=None, owner_state=OwnerState.NONE, attempts=5,
+                          error="connection refused: smtp-2:25") for row in plan().first[:4])  # fmt: skip
+    return plan(
+        kind, queue, title=f"Redrive 240 messages of {queue}", count=240, predicate="dead", left_out=(), first=first,
+        batch=2, seconds=24.0,
+        consequences=(
+            "10 per second at most; it stops once 5 messages failed again",
+            "they go to their old place by id: before all that were pushed after them",
+            "those that become ready get: attempts 0, started_at NULL, owner NULL",
+        ),
+        risks=("they were popped before: whoever had them gets them delivered twice",),
     )  # fmt: skip
 
 
@@ -162,6 +178,7 @@ def simple_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
 
 CASES: dict[str, tuple[Callable[[Kind, str, Choice], Plan], tuple[str, ...], DialogStep]] = {
     "requeue": (typed_plan, ("r",), DialogStep.CONFIRM),
+    "redrive": (redrive_plan, ("d",), DialogStep.CONFIRM),
     "purge": (purge_plan, ("x",), DialogStep.CONFIRM),
     "pause": (pause_plan, ("p",), DialogStep.CONFIRM),
     "resume": (resume_plan, ("p",), DialogStep.CONFIRM),

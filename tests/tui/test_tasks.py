@@ -126,6 +126,16 @@ async def test_copy_an_id_and_the_whole_payload_and_help(database: str, tmp_path
         assert d.pressed == 2
 
 
+async def test_ten_dead_ones_are_redriven(database: str, tmp_path: Path) -> None:
+    async with on_call(database, tmp_path) as d:
+        await d.press("d")
+        await d.sees("Redrive 10 messages of jobs")
+        await d.confirmed()
+        assert states(database) == {"ready": 14, "working": 5}
+        assert query(database, "SELECT count(*) FROM public.jobs WHERE status = 'ready' AND attempts = 0") == [(14,)]
+        assert d.pressed <= 3
+
+
 async def test_ten_dead_ones_are_made_ready_again(database: str, tmp_path: Path) -> None:
     async with on_call(database, tmp_path) as d:
         await d.press("r")

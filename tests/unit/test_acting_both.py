@@ -10,14 +10,18 @@ import pytest
 from qmon.engines.base import EngineName, Rows
 from qmon.engines.rows import records
 from qmon.engines.sql import queries
+from qmon.engines.sql.conditions import Where
 from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.groups.conditions import ColumnRef, Contains, Lookup
+from qmon.model.groups.group import Group
+from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column
 from qmon.model.sessions import owners
 from qmon.operate import sql, table
 from qmon.operate.actions import trash, undo, undo_tables
 from qmon.operate.plan import preview, rights, selection
 from qmon.operate.row_set import frozen, marks_for, read_marks, texts_for
-from qmon.operate.run import batches, operation, operations, table_identity
+from qmon.operate.run import batches, failures, operation, operations, table_identity
 from tests.tsql_rendered import LISTED, forms_of
 
 VERSION = (99, 0)
@@ -29,7 +33,8 @@ RECORDS = {
     "action/operate/choose": selection.Matches,
     "action/operate/choose_trash": selection.Matches,
     "action/operate/choose_kept": selection.Matches,
-    "action/operate/first": preview.First,
+    "action/operate/first": preview.FirstMessage,
+    "action/operate/outcomes": failures.Outcome,
     "action/operate/first_data": preview._Data,
     "action/operate/rate": preview._Rate,
     "action/operate/rights": rights._Lacking,
@@ -82,7 +87,8 @@ TYPED: dict[str, tuple[object, ...]] = {
     "action/operate/facts": ("2024-05-01 12:00:00.123", 1714564800.123, True, 1714000000.0, False),
     "action/operate/choose": ("chosen", 1, "17", "2|2024-05-01T12:00:00|61/2024|3"),
     "action/operate/choose_kept": ("popped again, or changed since", 4, None, None),
-    "action/operate/first": ("17", "17", "2", 12.0, "61/2024-05-01T12:00:00.123", 3, "text"),
+    "action/operate/first": ("17", "17", "2", 12.0, "61/2024-05-01T12:00:00.123", 3, "text", None),
+    "action/operate/outcomes": ("17", "failed"),
     "action/operate/lock": ("17", True),
     "action/operate/stores": (3, "trash", "dbo.Orders", "[]", False, "qmon_store"),
     "action/operate/held": (1,),
@@ -113,11 +119,15 @@ def test_statements_of_sql_server_render_under_any_name(name: str) -> None:
         slot: (hostile, "b") if forms & LISTED else Column(hostile, "varchar") if "type" in forms else hostile
         for slot, forms in forms_of(query).items()
     }
-    text = queries.render(query, names, SqlServer()).text
+    if "holds" in names:
+        found = Contains(ColumnRef(hostile, lookup=Lookup(hostile, hostile, hostile)), hostile, binary=True)
+        names["holds"] = Where(found, Group("q", TableName(hostile, "t"), "id", ()), "t")
+    statement = queries.render(query, names, SqlServer())
+    text = statement.text
     assert "{" not in text
     bare = re.sub(r"\[(?:[^\]]|\]\])*\]|N?'(?:[^']|'')*'", "", text)
     assert "DROP TABLE" not in bare
-    assert text.count("?") == len(query.parameters)
+    assert text.count("?") == len(statement.parameters)
 
 
 @pytest.mark.parametrize("engine", queries.ENGINES)

@@ -16,6 +16,7 @@ from qmon.model.groups.conditions import (
     ColumnRef,
     Compared,
     Condition,
+    Contains,
     Every,
     Exists,
     IsNull,
@@ -43,6 +44,8 @@ ALL: dict[str, Condition] = {
     "its own": Timed(ColumnRef(HOSTILE), ">", ColumnRef("seconds")),
     "elsewhere": Exists(HOSTILE, "id", ColumnRef("worker"), OneOf(ColumnRef("kind"), ("w",))),
     "nowhere": Exists(HOSTILE, "id", ColumnRef("worker"), negated=True),
+    "contains": Contains(ColumnRef(HOSTILE), HOSTILE),
+    "holds the bytes of": Contains(ColumnRef(HOSTILE), HOSTILE, binary=True),
     "looked up": IsNull(ColumnRef("beat", lookup=LOOKUP), negated=True),
 }
 

@@ -17,7 +17,7 @@ from qmon.operate.libraries import pause, rows
 from qmon.operate.plan import allowed
 from qmon.operate.plan.library_queue import Verb, library_queue
 from qmon.operate.run.batches import _Locked
-from qmon.tui.actions.request import ActionRequest, option
+from qmon.tui.actions.request import ActionRequest, options
 
 FILES = [file for file in queries.all_files() if file.kind == "library" and file.name.count("/") == 2]
 
@@ -71,13 +71,12 @@ def test_each_queue_is_requeued_where_that_is_known_and_what_else_is_known_is_do
 
 @pytest.mark.parametrize("layout", QUEUES, ids=str)
 def test_the_dialog_offers_owners_and_dead_messages_and_no_length_of_a_pause(layout: Layout) -> None:
-    offered = option(ActionRequest(Kind.REQUEUE, layout.queue, layout))
-    assert offered is not None
+    (offered,) = options(ActionRequest(Kind.REQUEUE, layout.queue, layout))
     assert offered.name == "messages"
     part = layout.part
     assert part is not None
     assert ("dead messages" in [words for words, _ in offered.values]) is ("dead" in part.kinds)
-    assert option(ActionRequest(Kind.PAUSE, layout.queue, layout, side=Side.POPPERS)) is None
+    assert options(ActionRequest(Kind.PAUSE, layout.queue, layout, side=Side.POPPERS)) == ()
 
 
 @pytest.mark.parametrize("layout", QUEUES, ids=str)

@@ -174,7 +174,7 @@ def test_the_option_is_the_same_wherever_figures_are_printed() -> None:
         for name, command in commands(get_command(app))
     }
     with_output = {name for name, flags in options.items() if "--output" in flags}
-    acting = {"requeue", "purge", "pause", "resume", "repair", "undo", "end-blocker"}
+    acting = {"requeue", "redrive", "purge", "pause", "resume", "repair", "undo", "end-blocker"}
     printing = {"status", "check", "operations", "queues", "doctor", "designs", "libraries", "load", "archive", "bench"}
     nested = {
         ("gate", "install"), ("gate", "remove"), ("trash", "list"), ("trash", "empty"), ("pipeline", "run"),

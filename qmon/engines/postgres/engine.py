@@ -160,6 +160,13 @@ class Postgres:
         """Compared with a value of the column's own type."""
         return f"{column} = CAST(? AS {type_name})"
 
+    def contains(self, expression: str, text: str, *, binary: bool) -> str:
+        """Bytes are compared as their escaped text, in which only letters without accents have a case."""
+        if binary:
+            wanted = f"encode(convert_to(CAST({text} AS text), 'UTF8'), 'escape')"
+            return f"strpos(lower(encode({expression}, 'escape')), lower({wanted})) > 0"
+        return f"strpos(lower(CAST({expression} AS text)), lower(CAST({text} AS text))) > 0"
+
     def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
         """A part of bytes and texts is read without unpacking the rest; what else is very large is not unpacked."""
         size = f"CAST(octet_length({column}) AS bigint)"

@@ -12,6 +12,7 @@ from qmon.model.groups.conditions import (
     ColumnRef,
     Compared,
     Condition,
+    Contains,
     Every,
     Exists,
     IsNull,
@@ -122,6 +123,8 @@ class _Writer:
                 return f"{'NOT ' if negated else ''}({self._engine.advisory_lock(self.column(column, of))})"
             case Exists():
                 return self._exists(condition, of)
+            case Contains(column, wanted, binary):
+                return self._engine.contains(self.column(column, of), self._bound(wanted), binary=binary)
             case Every(conditions):
                 return f"({' AND '.join(self.text(each, of, table) for each in conditions) or '1 = 1'})"
             case Some(conditions):

@@ -153,6 +153,13 @@ class SqlServer:
             return f"{column} = CONVERT(varbinary(900), ?, 1)"
         return f"{column} = CAST(? AS {self.text_type(kind)}(450))"
 
+    def contains(self, expression: str, text: str, *, binary: bool) -> str:
+        """Bytes may be those of a ``varchar`` or of an ``nvarchar``."""
+        kinds = ("varchar(max)", "nvarchar(max)") if binary else ("nvarchar(max)",)
+        found = (f"CHARINDEX(LOWER(wanted.qmon_text), LOWER(CONVERT({kind}, {expression}))) > 0" for kind in kinds)
+        wanted = f"SELECT CAST({text} AS nvarchar(4000)) AS qmon_text"
+        return f"EXISTS (SELECT 1 FROM ({wanted}) AS wanted WHERE {' OR '.join(found)})"  # noqa: S608 - quoted
+
     def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
         """By the ``CONVERT`` of the type that loses nothing."""
         size, style = f"CAST(DATALENGTH({column}) AS bigint)", _STYLES.get(kind)

@@ -95,6 +95,15 @@ class Exists:
 
 
 @dataclass(frozen=True, slots=True)
+class Contains:
+    """The column's text contains this one, in capitals or not; ``binary``: it holds the bytes of a text."""
+
+    column: ColumnRef
+    text: str
+    binary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Every:
     """All of these are true."""
 
@@ -108,7 +117,7 @@ class Some:
     of: tuple[Condition, ...]
 
 
-Condition = OneOf | IsNull | Compared | Timed | AdvisoryLock | Exists | Every | Some
+Condition = OneOf | IsNull | Compared | Timed | AdvisoryLock | Exists | Contains | Every | Some
 
 ALWAYS: Final = Every(())
 NEVER: Final = Some(())
@@ -157,7 +166,7 @@ def uses(found: Condition | ColumnRef | None, table: str, *, as_time: bool = Fal
             return out
         case Timed(column, plus=plus):
             return uses(column, table, as_time=True) | uses(plus if isinstance(plus, ColumnRef) else None, table)
-        case OneOf(column) | IsNull(column) | AdvisoryLock(column):
+        case OneOf(column) | IsNull(column) | AdvisoryLock(column) | Contains(column):
             return uses(column, table)
         case Compared(column, other=other):
             return uses(column, table) | uses(other if isinstance(other, ColumnRef) else None, table)
@@ -188,6 +197,8 @@ def in_words(condition: Condition) -> str:
         case Exists(table, key, by, when, negated):
             more = f" where {_inner(when)}" if when is not None else ""
             return f"there is {'no' if negated else 'a'} row of {table} whose {key} is {column_in_words(by)}{more}"
+        case Contains(column, text):
+            return f"{column_in_words(column)} contains {text!r}"
         case Every(of):
             return " and ".join(_inner(each) for each in of) or "any row"
         case Some(of):

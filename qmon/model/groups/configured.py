@@ -92,6 +92,7 @@ def group_of_layout(layout: Layout, queue: ColumnRef | None, times: str | None) 
         owner=None if lease or heartbeat else by,
         attempts=_ref(layout.attempts),
         payload=_ref(layout.payload),
+        error=_ref(layout.error),
         times=times,
         timeout_s=layout.timeout_s,
         source=LayoutSource.CONFIGURATION,

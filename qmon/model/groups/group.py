@@ -72,6 +72,7 @@ class Group:
     is known to be gone. ``times``: what is said of times that have no zone; ``zones``: what is known of each column
     from the catalogue. ``library``: whose tables they are, empty for one's own. ``counters``: the server's counters of
     the table tell what moves: a pop updates its row, what is done is deleted. ``where``: true of all of its rows.
+    ``error``: why a message failed last.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Group:
     owner: ColumnRef | None = None
     attempts: ColumnRef | None = None
     payload: ColumnRef | None = None
+    error: ColumnRef | None = None
     steps: tuple[Steps, ...] = ()
     workers: Workers | None = None
     counters: bool = False
@@ -112,7 +114,7 @@ class Group:
     def uses(self) -> Uses:
         """The columns that are read."""
         own = self.table.name
-        columns = (self.queue, self.owner, self.attempts, self.payload, ColumnRef(self.id))
+        columns = (self.queue, self.owner, self.attempts, self.payload, self.error, ColumnRef(self.id))
         of_rows = (*columns, self.overdue, self.gone, *(state.when for state in self.states))
         found = [uses(each, own) for each in of_rows]
         found += [uses(state.since, own, as_time=True) for state in self.states]
@@ -148,6 +150,7 @@ class Group:
         return Layout(
             name, self.library or "states", self.table, id=self.id, timeout_s=self.timeout_s, part=part,
             source=self.source, payload=None if self.payload is None else self.payload.name,
+            error=None if self.error is None else self.error.name,
         )  # fmt: skip
 
 

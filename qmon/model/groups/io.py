@@ -49,6 +49,7 @@ def group_from_dict(
         owner=column_from(keys, "owner"),
         attempts=column_from(keys, "attempts"),
         payload=column_from(keys, "payload"),
+        error=column_from(keys, "error"),
         steps=tuple(_steps(Keys(one, f"{keys.path('steps')}[{n}]")) for n, one in enumerate(keys.tables("steps"), 1)),
         workers=_workers(keys),
         counters=keys.flag("counters"),

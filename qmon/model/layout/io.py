@@ -37,6 +37,7 @@ _COLUMNS: Final = (
     "attempts",
     "priority",
     "payload",
+    "error",
     "data_id",
 )
 _STATES: Final = ("ready", "in_progress", "done", "dead")

@@ -151,7 +151,8 @@ class Layout:
 
     ``id`` is the column that numbers the messages; where it alone does not make one known, ``key`` has all the columns
     that do, ``id`` last. ``sequence`` is the sequence that issues ids, where one is known. ``data_table`` is the second
-    half of a split design, ``data_id`` its key; ``payload`` is then a column of that half. ``timeout_s``: seconds in
+    half of a split design, ``data_id`` its key; ``payload`` is then a column of that half. ``error``: the column with
+    the error by which a message failed last. ``timeout_s``: seconds in
     progress after which a message is stuck. ``max_attempts``: pops after which a message that failed is dead, where the
     table counts attempts and has that state, or the column that says so of each; ``None``: no number of pops makes one
     dead. ``order``: the columns that pops go by; empty: not known. ``writes``: what a requeue writes besides the state.
@@ -175,6 +176,7 @@ class Layout:
     attempts: str | None = None
     priority: str | None = None
     payload: str | None = None
+    error: str | None = None
     sequence: TableName | None = None
     data_table: TableName | None = None
     data_id: str | None = None

@@ -11,7 +11,7 @@ from qmon.model.layout.zones import TIME_TYPES
 Role = Literal[
     "id", "state", "flag", "started_at", "finished_at", "failed_at", "enqueued_at", "due_at",
     "lease", "heartbeat", "session", "owner_name",
-    "attempts", "priority", "payload", "slot", "message_id", "reference_count", "turn",
+    "attempts", "priority", "payload", "error", "slot", "message_id", "reference_count", "turn",
 ]  # fmt: skip
 
 WHOLE: Final = frozenset({"bigint", "integer", "int", "smallint", "tinyint", "numeric", "decimal"})
@@ -55,6 +55,8 @@ _NAMES: Final[dict[Role, str]] = {
     "priority": "priority prio",
     "payload": "payload message body data textdata content args arguments msg event job command params parameters"
     " document messagebody jobdata eventdata",
+    "error": "lasterror error errormessage lasterrormessage errortext errormsg lasterrormsg exception lastexception"
+    " failurereason failedreason",
     "slot": "slot slotid slotno",
     "message_id": "messageid msgid",
     "reference_count": "referencecount refcount",
@@ -76,6 +78,7 @@ _TYPES: Final[dict[Role, frozenset[str]]] = {
     "attempts": WHOLE,
     "priority": WHOLE,
     "payload": TEXTS - {"enum", "name"} | BLOBS,
+    "error": TEXTS - {"enum", "name"} | BLOBS,
     "slot": WHOLE,
     "message_id": WHOLE,
     "reference_count": WHOLE,

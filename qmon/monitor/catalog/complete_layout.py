@@ -16,7 +16,7 @@ from qmon.monitor.catalog.state_values import Known, state_column, states
 NEEDS_STATE: Final = frozenset({"status", "flag", "batch_single", "batch_split", "batch_fast"})
 RINGS: Final = frozenset({"ring", "ring_classic", "ring_pointer", "ring_subscribers"})
 _TIMES: Final = ("started_at", "enqueued_at", "due_at")
-_NAMED: Final = ("id", *_TIMES, "attempts", "priority", "payload")
+_NAMED: Final = ("id", *_TIMES, "attempts", "priority", "payload", "error")
 
 Values = Callable[[str], Known]
 """What is known of the values of a column."""
@@ -204,7 +204,7 @@ def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> 
     changes: dict[str, object] = {}
     if layout.owner is None and not layout.deletes_on_pop:
         changes["owner"] = _owner(by_name)
-    roles: tuple[Role, ...] = ("due_at", "started_at", "attempts", "priority", "enqueued_at", "payload")
+    roles: tuple[Role, ...] = ("due_at", "started_at", "attempts", "priority", "enqueued_at", "payload", "error")
     for role in roles:
         if getattr(layout, role) is None and not (role == "started_at" and layout.state is None):
             changes[role] = by_name(role)

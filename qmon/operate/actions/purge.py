@@ -203,7 +203,7 @@ def _impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy: _S
 
 
 def _wanted(layout: Layout, choice: Choice) -> Criteria:
-    if choice.older_than_s is not None:
+    if choice.aged:
         needs_pushed(layout)
     states: tuple[State, ...] = ()
     if layout.state is not None:

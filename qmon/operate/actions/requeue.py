@@ -9,14 +9,14 @@ from typing import Final
 from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.io import table_to_text
-from qmon.model.layout.layout import Layout, StateColumn
+from qmon.model.layout.layout import Layout, StateColumn, Write
 from qmon.model.operations import Choice, Kind, OwnerState, Plan, Undo
 from qmon.model.text import counted
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed
-from qmon.operate.plan.preview import called, estimated_s, first_rows
+from qmon.operate.plan.preview import called, estimated_s, first_rows, ids_of
 from qmon.operate.plan.rights import REQUEUE, why_not
 from qmon.operate.plan.selection import (
     Criteria,
@@ -32,6 +32,7 @@ from qmon.operate.plan.selection import (
 from qmon.operate.plan.transitions import Transition, in_the_way, place_words, transition
 from qmon.operate.row_set import Mark, marks_for
 from qmon.operate.run.batches import BatchWork, Move, lock
+from qmon.operate.run.failures import FailureWatch
 from qmon.operate.run.operation import Record, Running, Tally, audit_access
 from qmon.operate.run.pacing import LARGEST
 from qmon.operate.run.prepared import PreparedAction, refused
@@ -65,13 +66,13 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
         why = why_not(context, sql, REQUEUE, layout.table)
         place = read_place(sql, layout.table)
         structure = read_structure(sql, layout.table, layout.state.column)
-        if (never := _unfit(context, structure)) is not None:
+        if (never := unfit(context, structure)) is not None:
             return deny(never)
-        strategy = _Strategy(layout, layout.state, structure, wanted, place)
+        strategy = RequeueStrategy(layout, layout.state, structure, wanted, place)
         query = MessageQuery(sql, layout, structure, choice, wanted)
         chosen = query.choose()
         count = chosen.rows.count
-        undo = _undo(context, sql, strategy)
+        undo = undo_of(context, sql, strategy)
         why = why or strategy.in_the_way(sql) or (None if count else "no message matches: nothing to do")
         plan = Plan(
             Kind.REQUEUE,
@@ -99,14 +100,20 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
     )
 
 
-class _Strategy:
-    """Requeues messages of one layout."""
+class RequeueStrategy:
+    """Requeues messages of one layout. ``also``: what is written of columns of which the layout says nothing."""
 
     def __init__(
-        self, layout: Layout, state: StateColumn, structure: Structure, wanted: Criteria, place: TableIdentity
+        self,
+        layout: Layout,
+        state: StateColumn,
+        structure: Structure,
+        wanted: Criteria,
+        place: TableIdentity,
+        also: Sequence[Write] = (),
     ) -> None:
         self._layout, self.structure, self._wanted, self._place = layout, structure, wanted, place
-        self.ready = transition(layout, state, structure, "ready")
+        self.ready = transition(layout, state, structure, "ready", also)
         counted = layout.attempts is not None and state.dead is not None and wanted.states == ("in_progress",)
         self._most = layout.max_attempts if counted else None
         self.dead = transition(layout, state, structure, "dead") if self._most is not None else None
@@ -152,8 +159,11 @@ class _Strategy:
         clocked = [column for made in self.transitions for column in made.clocked]
         return {"columns": columns, "known": self.known, "clocked": clocked}
 
-    def begin(self, sql: Sql, operation: Running) -> Move:
-        """Make the table for what is changed, where it can be had; returns what requeues one batch."""
+    def begin(self, sql: Sql, operation: Running, watch: FailureWatch | None = None) -> Move:
+        """Make the table for what is changed, where it can be had; returns what requeues one batch.
+
+        ``watch``: is told the ids.
+        """
         names, key, engine = dict(self.names), self.structure.key, sql.engine.name
         self._place.check(sql)
         keeping = operation.recorded and bool(self.known) and not set(self.structure.kept) & set(undo_tables.OWN)
@@ -166,6 +176,8 @@ class _Strategy:
             own, held = lock(sql, "lock", names, marks_for(engine, marks, key), marks, tally)
             if own:
                 values: dict[str, Value] = {**marks_for(engine, own, key), "operation": operation.id}
+                if watch is not None:
+                    watch.batch(partial(ids_of, sql, names, values))
                 if keeping:
                     sql.execute("keep", names, values)
                 made = [
@@ -230,7 +242,10 @@ class _Strategy:
         attempts, most = self._layout.attempts, self._layout.max_attempts
         if attempts is None or most is None or attempts in self.ready.columns:
             return ()
-        return (f"they keep their {attempts}: what has had too many is dead again when it fails once more",)
+        return (
+            f"they keep their {attempts}: what has had too many is dead again when it fails once more; redrive"
+            " gives them new ones",
+        )
 
 
 def _impossible(layout: Layout, choice: Choice) -> str | None:
@@ -241,9 +256,9 @@ def _impossible(layout: Layout, choice: Choice) -> str | None:
     if layout.tells(layout.started_at) or choice.ids or choice.state in ("done", "dead"):
         return None
     # Without a time of the pop, only a dead owner or the operator's own eyes say that a message is stuck.
-    if layout.started_at is not None and (choice.older_than_s is not None or layout.owner is None):
+    if layout.started_at is not None and (choice.aged or layout.owner is None):
         return f"{zoneless(layout.started_at)}, so that no age is known; or give ids"
-    if choice.older_than_s is not None:
+    if choice.aged:
         return "no column says since when messages are in progress; give their ids"
     if layout.owner is None or choice.owner_states - {OwnerState.DEAD}:
         return "no column says since when messages are in progress, and no owner proves them dead; give their ids"
@@ -253,14 +268,14 @@ def _impossible(layout: Layout, choice: Choice) -> str | None:
 def _wanted(layout: Layout, choice: Choice) -> Criteria:
     state: State = choice.state or "in_progress"  # type: ignore[assignment]
     if state != "in_progress":
-        if choice.older_than_s is not None:
+        if choice.aged:
             needs_pushed(layout)
         return Criteria((state,), layout.enqueued_at, choice.older_than_s, None)
     by_age = choice.older_than_s is None and not choice.ids and layout.tells(layout.started_at)
     return Criteria((state,), layout.started_at, choice.older_than_s, layout.timeout_s if by_age else None)
 
 
-def _unfit(context: OperatorContext, structure: Structure) -> str | None:
+def unfit(context: OperatorContext, structure: Structure) -> str | None:
     """The reason why a row cannot be written reliably; ``None`` where it can."""
     if context.engine.name == "sqlserver" and (why := unkeyed(structure)):
         return why
@@ -269,7 +284,8 @@ def _unfit(context: OperatorContext, structure: Structure) -> str | None:
     return None
 
 
-def _undo(context: OperatorContext, sql: Sql, strategy: _Strategy) -> Undo:
+def undo_of(context: OperatorContext, sql: Sql, strategy: RequeueStrategy) -> Undo:
+    """Whether what it changes can be taken back."""
     if not strategy.known:
         return Undo(possible=False, notes=("nothing makes a message known: the queue has neither a key nor ids",))
     if taken := set(strategy.structure.kept) & set(undo_tables.OWN):

@@ -109,6 +109,8 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
         raise BadInput(f"a {layout.design} keeps what is popped; only where a pop deletes is a session ended for it")
     if choice.state not in (None, "in_progress"):
         raise BadInput(f"only what is in progress is requeued, not what is {choice.state}")
+    if choice.texts or choice.newer_than_s is not None:
+        raise BadInput("what is in progress is held by sessions here, which no text and no greatest age tells apart")
     timeout = layout.timeout_s if choice.older_than_s is None else choice.older_than_s
     with context.sql(str(Kind.REQUEUE)) as sql:
         seen = sessions.rights(sql)

@@ -47,7 +47,7 @@ class _Half:
 
 def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> PreparedAction:
     """Read and freeze; ``choice`` may name ids and a limit. Raises ``BadInput`` where there is no such operation."""
-    if choice.state is not None or choice.older_than_s is not None or choice.owner is not None:
+    if choice.state is not None or choice.aged or choice.texts or choice.owner is not None:
         raise BadInput("an undo takes back all, or the messages whose ids are given")
     with context.sql("undo plan") as sql:
         found = recorded(sql, limit=1, id=operation)

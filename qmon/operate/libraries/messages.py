@@ -12,9 +12,10 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, Kind, Plan, Undo
+from qmon.model.operations import Choice, Kind, Plan, RedriveLimits, Undo
 from qmon.model.text import counted
 from qmon.operate.actions import undo_tables
+from qmon.operate.actions.redrive import RedriveWork, check_limits, dead_alone, limit_words, seconds
 from qmon.operate.context import OperatorContext
 from qmon.operate.libraries.rows import ChosenMessages, named
 from qmon.operate.plan import allowed
@@ -23,9 +24,10 @@ from qmon.operate.plan.preview import estimated_s
 from qmon.operate.plan.rights import lacking, why_not
 from qmon.operate.row_set import frozen
 from qmon.operate.run.batches import BatchWork, Move
+from qmon.operate.run.failures import FailureWatch
 from qmon.operate.run.operation import Record, Running, audit_access
-from qmon.operate.run.pacing import LARGEST
-from qmon.operate.run.prepared import PreparedAction, refused
+from qmon.operate.run.pacing import largest_at
+from qmon.operate.run.prepared import PreparedAction, Work, refused
 from qmon.operate.sql import Sql, Values
 from qmon.operate.table import Structure, read_structure
 
@@ -39,12 +41,27 @@ def prepare_library_requeue(context: OperatorContext, layout: Layout, choice: Ch
     return _prepare(context, layout, choice, Kind.REQUEUE, "retry" if choice.state == "dead" else "requeue")
 
 
+def prepare_library_redrive(
+    context: OperatorContext, layout: Layout, choice: Choice, limits: RedriveLimits
+) -> PreparedAction:
+    """Dead messages are to be retried at a rate. Raises ``BadInput`` where that makes no sense."""
+    check_limits(limits)
+    return _prepare(context, layout, dead_alone(choice), Kind.REDRIVE, "retry", limits)
+
+
 def prepare_library_purge(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
     """Messages that are not in progress are to be discarded. Raises ``BadInput`` where that makes no sense."""
     return _prepare(context, layout, choice, Kind.PURGE, "discard")
 
 
-def _prepare(context: OperatorContext, layout: Layout, choice: Choice, kind: Kind, verb: Verb) -> PreparedAction:
+def _prepare(
+    context: OperatorContext,
+    layout: Layout,
+    choice: Choice,
+    kind: Kind,
+    verb: Verb,
+    limits: RedriveLimits | None = None,
+) -> PreparedAction:
     """Read and freeze. Raises what the server says, too."""
     deny = partial(refused, context, kind, layout.queue, f"{str(kind).capitalize()} messages of {layout.queue}")
     queue = library_queue(layout)
@@ -74,6 +91,7 @@ def _prepare(context: OperatorContext, layout: Layout, choice: Choice, kind: Kin
                 why
                 or "there is no trash: this role may not write qmon's schema; this helps: qmon setup --role operator"
             )
+        takes_s = estimated_s(sql, kind, layout, count)
         plan = Plan(
             kind,
             context.target.name,
@@ -84,10 +102,13 @@ def _prepare(context: OperatorContext, layout: Layout, choice: Choice, kind: Kin
             sql=(rows.lock(sql), sql.statement(rows.statement, queue.names_for(sql, rows.statement)).text),
             first=rows.first(context, sql, chosen),
             left_out=left_out,
-            batch=LARGEST,
-            seconds=estimated_s(sql, kind, layout, count),
+            batch=largest_at(None if limits is None else limits.rate),
+            seconds=takes_s if limits is None else seconds(takes_s, count, limits),
             undo=undo,
-            consequences=(queries.load(sql.engine.name, rows.statement, sql.connection.version).purpose,),
+            consequences=(
+                *(() if limits is None else (limit_words(limits),)),
+                queries.load(sql.engine.name, rows.statement, sql.connection.version).purpose,
+            ),
             risks=rows.risks(chosen),
             consent=context.consent(count),
             refused=why or (None if count else "no message matches: nothing to do"),
@@ -97,10 +118,14 @@ def _prepare(context: OperatorContext, layout: Layout, choice: Choice, kind: Kin
     record = Record(table_to_text(layout.table), about, undoable=trash is not None)
     marks = frozen((row.id, row.version) for row in chosen)
 
-    def begin(sql: Sql, operation: Running) -> Move:
-        return rows.move(sql, None if trash is None else trash.begin(sql, operation))
+    def begin(sql: Sql, operation: Running, watch: FailureWatch | None = None) -> Move:
+        return rows.move(sql, None if trash is None else trash.begin(sql, operation), watch)
 
-    return PreparedAction(context, plan, BatchWork(marks, begin, named) if count else None, record)
+    if limits is None:
+        work: Work = BatchWork(marks, begin, named)
+    else:
+        work = RedriveWork(marks, begin, named, limits, rows.outcomes)
+    return PreparedAction(context, plan, work if count else None, record)
 
 
 @dataclass(frozen=True, slots=True)

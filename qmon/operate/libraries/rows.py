@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,18 +12,20 @@ from qmon.engines.base import Value
 from qmon.engines.postgres.arrays import array
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
-from qmon.model.groups.conditions import NEVER, Condition, Some
+from qmon.model.groups.conditions import NEVER, Condition, Contains, Some
 from qmon.model.groups.group import State
 from qmon.model.layout.layout import TableName
 from qmon.model.operations import MAX_FIRST, Choice, LeftOut, OwnerState, PlanRow
-from qmon.model.text import duration
+from qmon.model.text import duration, holds_bytes
 from qmon.operate.context import OperatorContext
+from qmon.operate.plan.holding import type_of
 from qmon.operate.plan.library_queue import DISCARDED, LibraryQueue, Verb
 from qmon.operate.plan.preview import shown
 from qmon.operate.plan.rights import PURGE, REQUEUE
-from qmon.operate.plan.selection import as_ids
+from qmon.operate.plan.selection import as_ids, check_numbers, check_texts, text_words
 from qmon.operate.row_set import Mark
 from qmon.operate.run.batches import Move, RowRefused, lock
+from qmon.operate.run.failures import FailureWatch, Outcome
 from qmon.operate.run.operation import Tally
 from qmon.operate.sql import Sql, Values
 
@@ -44,6 +45,7 @@ class ChosenRow:
     age_s: float | None
     late: bool
     payload: str | None
+    error: str | None
     total: int
 
 
@@ -60,7 +62,8 @@ class ChosenMessages:
         self._held = verb == "requeue"
         self._states = queue.states(*_kinds(choice, verb))
         self._proves = queue.group.gone is not None and self._held
-        self._by_age = self._held and not choice.ids and choice.older_than_s is None
+        self._holds: tuple[Condition, ...] = ()
+        self._by_age = self._held and not choice.ids and not choice.aged
         """Only what has taken too long, unless its worker is known to be gone."""
 
     @property
@@ -84,20 +87,17 @@ class ChosenMessages:
         if not set(kinds) <= set(possible):
             verb = "purged" if self._verb == "discard" else "requeued"
             return f"messages that are {choice.state} are not {verb}: choose {' or '.join(possible)}"
-        for value, what in ((choice.older_than_s, "an age"), (choice.limit, "a limit")):
-            if value is not None and not (value >= 0 and math.isfinite(value)):
-                raise BadInput(f"{value} is not {what}")
-        if choice.limit == 0:
-            raise BadInput("a limit of 0 leaves nothing to do")
+        check_numbers(choice)
+        check_texts(choice, layout.queue, layout.error, layout.payload)
         if not self._states:
             raise BadInput(f"queue {layout.queue!r} has no messages that are {' or '.join(kinds)}")
         if self._queue.statement(self._verb) is None:
             return f"qmon does not retry dead messages of {self._queue.group.library}: use its own tools"
         if choice.owner is not None and self._queue.group.owner is None:
             raise BadInput(f"queue {layout.queue!r} has no column that says who popped a message")
-        if choice.older_than_s is not None and len(self._states) > 1:
+        if choice.aged and len(self._states) > 1:
             raise BadInput("the age of a message is how long it has been in its state: choose one state, or give ids")
-        if choice.older_than_s is not None and self._states[0].since is None:
+        if choice.aged and self._states[0].since is None:
             raise BadInput(f"queue {layout.queue!r} has no column that says since when; give ids")
         return None
 
@@ -106,7 +106,18 @@ class ChosenMessages:
         of_rows: dict[str, Name] = {**names.rows(states or self._states), "key": group.id}
         if not late:
             return of_rows | {"still": names.where(*self._still())}
-        return of_rows | {"gone": names.where((group.gone if self._proves else None) or NEVER)}
+        gone = names.where((group.gone if self._proves else None) or NEVER)
+        return of_rows | {"gone": gone, "holds": names.where(*self._holds), "error": names.column(group.error)}
+
+    def _look_into(self, sql: Sql) -> None:
+        """Find out which columns hold bytes, of those that must contain a text."""
+        group, found = self._queue.group, []
+        for column, text in ((group.error, self._choice.error), (group.payload, self._choice.payload)):
+            if column is not None and text is not None:
+                table = group.table.name if column.lookup is None else column.lookup.table
+                kind = type_of(sql, TableName(group.schema, table), column.name)
+                found.append(Contains(column, text, holds_bytes(kind)))
+        self._holds = tuple(found)
 
     def _still(self) -> tuple[Condition, ...]:
         """What must be true when it is done besides the version that the plan saw."""
@@ -133,6 +144,7 @@ class ChosenMessages:
     def choose(self, sql: Sql) -> tuple[list[ChosenRow], tuple[LeftOut, ...]]:
         """Those that are meant, and why others of the same state are not."""
         choice = self._choice
+        self._look_into(sql)
         found = self._read(sql, choice.ids or None)
         left: Counter[str] = Counter()
         chosen: list[ChosenRow] = []
@@ -157,6 +169,8 @@ class ChosenMessages:
             return ""
         if choice.older_than_s is not None and not (row.age_s is not None and row.age_s >= choice.older_than_s):
             return ""
+        if choice.newer_than_s is not None and not (row.age_s is not None and row.age_s < choice.newer_than_s):
+            return ""
         if not self._held:
             return None
         if row.owner_state not in (*choice.owner_states, OwnerState.NONE):
@@ -176,11 +190,16 @@ class ChosenMessages:
             return ()
         payload = self._queue.group.payload
         show = shown(context, sql, self._queue.layout.table, None if payload is None else payload.name)
+
+        def error(text: str | None) -> str | None:
+            return None if text is None else context.redact(text)
+
         ids = [row.id for row in chosen[:MAX_FIRST]]
         rows = (
             PlanRow(
                 row.id, state.kind, row.age_s, row.owner,
                 OwnerState(row.owner_state) if self._held else OwnerState.NONE, row.attempts, show(row.payload),
+                error(row.error),
             )
             for state in self._states
             for row in self._read(sql, ids, state)
@@ -191,8 +210,11 @@ class ChosenMessages:
         """The statement that locks them, as the server sees it."""
         return sql.statement("library/lock", self._names(late=False)).text
 
-    def move(self, sql: Sql, keep: Callable[[Values], None] | None = None) -> Move:
-        """What does it to one batch, and ``keep`` before: then ``RowRefused`` is raised where it is not done to all."""
+    def move(self, sql: Sql, keep: Callable[[Values], None] | None = None, watch: FailureWatch | None = None) -> Move:
+        """What does it to one batch, and ``keep`` before: then ``RowRefused`` is raised where it is not done to all.
+
+        ``watch``: is told the ids.
+        """
         names = self._names(late=False)
         own = self._queue.names_for(sql, self.statement)
 
@@ -209,11 +231,19 @@ class ChosenMessages:
                 done = sql.fetch(_Done, self.statement, own, given)
                 if keep is not None and len(done) != len(ours):
                     raise RowRefused(f"the rules of {self._queue.group.library} keep it")
+                if watch is not None:
+                    watch.batch(lambda: [each.id for each in done])
                 tally.done = len(done)
                 tally.changed += len(ours) - tally.done
             return held
 
         return move
+
+    def outcomes(self, sql: Sql, ids: Sequence[str]) -> list[Outcome]:
+        """Which of these messages are dead again; of the others nothing is known."""
+        of_any_error = ChosenMessages(self._queue, Choice(state="dead"), self._verb)
+        dead = {row.id for row in of_any_error._read(sql, ids)}
+        return [Outcome(id, "failed" if id in dead else "waiting") for id in ids]
 
     def words(self) -> str:
         """Which they are, for people."""
@@ -224,6 +254,9 @@ class ChosenMessages:
             parts.append(f"id {', '.join(choice.ids[:5])}{more}")
         if choice.older_than_s is not None:
             parts.append(f"for {duration(choice.older_than_s)} or more")
+        if choice.newer_than_s is not None:
+            parts.append(f"for less than {duration(choice.newer_than_s)}")
+        parts += text_words(choice)
         if self._by_age and not (self._proves and self._only_dead):
             most = duration(group.timeout_s)
             long = "longer than each may take" if group.overdue is not None else f"more than {most}"

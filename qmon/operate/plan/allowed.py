@@ -11,10 +11,10 @@ from qmon.model.layout.layout import GroupPart, Layout, LayoutSource
 from qmon.model.operations import Kind, Side
 from qmon.operate.plan.library_queue import Verb, library_queue
 
-_ON_ROWS: Final[dict[Kind, Verb]] = {Kind.REQUEUE: "requeue", Kind.PURGE: "discard"}
+_ON_ROWS: Final[dict[Kind, Verb]] = {Kind.REQUEUE: "requeue", Kind.REDRIVE: "retry", Kind.PURGE: "discard"}
 _VERBS: Final = {
-    Kind.REQUEUE: "requeue messages of", Kind.PURGE: "purge", Kind.PAUSE: "pause", Kind.RESUME: "resume",
-    Kind.REPAIR: "repair", Kind.INSTALL_GATE: "install a gate on",
+    Kind.REQUEUE: "requeue messages of", Kind.REDRIVE: "redrive", Kind.PURGE: "purge", Kind.PAUSE: "pause",
+    Kind.RESUME: "resume", Kind.REPAIR: "repair", Kind.INSTALL_GATE: "install a gate on",
 }  # fmt: skip
 
 
@@ -34,6 +34,8 @@ def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:
         return "queues of Service Broker hold conversations, which qmon does not move"
     if kind is Kind.REQUEUE:
         return _no_requeue(layout)
+    if kind is Kind.REDRIVE and (layout.state is None or layout.state.dead is None):
+        return "this table has no state for dead messages"
     if kind is Kind.PURGE and layout.ring is not None:
         return "a ring's slots are freed by pops alone: pop what is to go"
     if kind is Kind.REPAIR and (layout.ring is None or layout.ring.turn is None):

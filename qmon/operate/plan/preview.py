@@ -11,35 +11,30 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import MAX_FIRST, Kind, PlanRow
 from qmon.model.text import holds_bytes, readable, tells_size
 from qmon.operate.context import OperatorContext
+from qmon.operate.plan.holding import type_of
 from qmon.operate.plan.selection import MessageQuery, Selection, column_names
 from qmon.operate.row_set import marks_for, texts_for
 from qmon.operate.run.operation import audit_access
 from qmon.operate.run.pacing import REST
 from qmon.operate.sql import Names, Sql, Values
-from qmon.operate.table import TableColumn
 
 Show = Callable[[str | None], str | None]
 
 
 def sized(sql: Sql, table: TableName, column: str | None) -> str | None:
     """The column, where its type tells the size of a payload without unpacking it; asks for the column's type."""
-    return column if tells_size(_type(sql, table, column)) else None
+    return column if tells_size(type_of(sql, table, column)) else None
 
 
 def shown(context: OperatorContext, sql: Sql, table: TableName, column: str | None) -> Show:
     """A function that makes payloads of this column fit for a screen: decoded and redacted. Asks for its type."""
-    binary = holds_bytes(_type(sql, table, column))
+    binary = holds_bytes(type_of(sql, table, column))
 
     def show(payload: str | None) -> str | None:
         text = readable(payload) if binary else payload
         return None if text is None else context.redact(text)
 
     return show
-
-
-def _type(sql: Sql, table: TableName, column: str | None) -> str:
-    found = () if column is None else sql.fetch(TableColumn, "structure", {"table": table.parts})
-    return next((each.type_name for each in found if each.column_name == column), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +48,13 @@ class First:
     owner: str | None
     attempts: int | None
     payload: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FirstMessage(First):
+    """The same of a message that is in its queue."""
+
+    error: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,9 @@ def first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection)
         return ()
     names = column_names(layout, structure, query.wanted.since)
     names["sized"] = None if layout.data_table else sized(sql, layout.table, layout.payload)
-    found = {row.key: row for row in sql.fetch(First, "first", names, marks_for(sql.engine.name, marks, structure.key))}
+    names["error"] = layout.error
+    given = marks_for(sql.engine.name, marks, structure.key)
+    found = {row.key: row for row in sql.fetch(FirstMessage, "first", names, given)}
     seen = [found[key] for key, _ in marks if key in found]
     ids = tuple(row.id for row in seen if row.id is not None)
     owners = query.narrowed(chosen, ids)
@@ -94,14 +98,21 @@ def first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection)
         payload = payloads.get(row.id or "") if payloads is not None else row.payload
         state = "ready" if row.state is None else states.get(row.state, row.state)
         owner_state = owners[row.key] if row.key in owners else next(iter(chosen.owner_states))
-        out.append(PlanRow(row.id or "", state, row.age_s, row.owner, owner_state, row.attempts, show(payload)))
+        error = None if row.error is None else context.redact(row.error)
+        out.append(PlanRow(row.id or "", state, row.age_s, row.owner, owner_state, row.attempts, show(payload), error))
     return tuple(out)
 
 
 def called(sql: Sql, names: Names, values: Values) -> str:
     """The name of a message; where it is no longer there, or has no id, only that."""
-    found = sql.fetch(First, "first", names, values)
+    found = sql.fetch(FirstMessage, "first", names, values)
     return next((row.id for row in found if row.id), "one without an id")
+
+
+def ids_of(sql: Sql, names: Names, values: Values) -> list[str]:
+    """What messages are called, without reading more of them."""
+    unread: Names = {**names, "payload": None, "sized": None, "error": None}
+    return [row.id for row in sql.fetch(FirstMessage, "first", unread, values) if row.id]
 
 
 def _payloads(sql: Sql, layout: Layout, ids: tuple[str, ...]) -> dict[str, str | None] | None:

@@ -19,6 +19,7 @@ from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.operations import Choice, LeftOut, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, Proof, proof
 from qmon.model.text import duration
+from qmon.operate.plan.holding import holding
 from qmon.operate.row_set import CHUNK, RowSet, frozen, ids_for, read_marks
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure
@@ -73,13 +74,34 @@ def check(layout: Layout, choice: Choice) -> None:
         raise BadInput(f"queue {layout.queue!r} has no state column: all its messages are ready")
     if choice.state is not None and layout.state is not None and value_of(layout, choice.state) is None:
         raise BadInput(f"queue {layout.queue!r} has no messages that are {choice.state}")
-    for value, what in ((choice.older_than_s, "an age"), (choice.limit, "a limit")):
-        if value is not None and not (value >= 0 and math.isfinite(value)):
-            raise BadInput(f"{value} is not {what}")
-    if choice.limit == 0:
-        raise BadInput("a limit of 0 leaves nothing to do")
+    check_numbers(choice)
     if choice.owner is not None and layout.owner is None:
         raise BadInput(f"queue {layout.queue!r} has no column that says who popped a message")
+    check_texts(choice, layout.queue, layout.error, layout.payload)
+
+
+def check_numbers(choice: Choice) -> None:
+    """Raise ``BadInput`` for ages and a limit that are none."""
+    ages = (choice.older_than_s, choice.newer_than_s)
+    for value, what in (*((age, "an age") for age in ages), (choice.limit, "a limit")):
+        if value is not None and not (value >= 0 and math.isfinite(value)):
+            raise BadInput(f"{value} is not {what}")
+    if None not in ages and ages[0] >= ages[1]:  # type: ignore[operator]  # both are there
+        raise BadInput(f"no message is older than {duration(ages[0])} and newer than {duration(ages[1])}")  # type: ignore[arg-type]
+    if choice.limit == 0:
+        raise BadInput("a limit of 0 leaves nothing to do")
+
+
+def check_texts(choice: Choice, queue: str, error: str | None, payload: str | None) -> None:
+    """Raise ``BadInput`` where there is no such column to look into for a text."""
+    for given, column, name, what in (
+        (choice.error, error, "error", "why a message failed"),
+        (choice.payload, payload, "payload", "the message itself"),
+    ):  # fmt: skip
+        if given is not None and not given:
+            raise BadInput(f"the text that {what} contains is empty")
+        if given is not None and column is None:
+            raise BadInput(f'queue {queue!r} has no column for {what}: {name} = "…" in the configuration names it')
 
 
 def needs_pushed(layout: Layout) -> None:
@@ -117,6 +139,7 @@ def column_names(layout: Layout, structure: Structure, since: str | None) -> dic
         "attempts": layout.attempts,
         "payload": layout.payload if layout.data_table is None else None,
         "sized": None,
+        "error": None,
     }
 
 
@@ -225,6 +248,7 @@ class MessageQuery:
         sql, layout, choice, wanted = self.sql, self.layout, self.choice, self.wanted
         named = self._named() if choice.ids else ()
         names = column_names(layout, self.structure, wanted.since) | named_names(named)
+        names["holds"] = holding(sql, layout, self.structure, choice)
         if layout.state is not None:
             names["state"] = self.structure.typed(layout.state.column)
         facts = read_facts(sql)
@@ -241,6 +265,7 @@ class MessageQuery:
                 "ids": ids_for(sql.engine.name, named, choice.ids) if choice.ids else None,
                 "some": bool(choice.ids),
                 "cutoff": _before(facts, wanted.older_than_s),
+                "from": _before(facts, choice.newer_than_s),
                 "stuck": _before(facts, wanted.stuck_s),
                 "owner": choice.owner,
                 "timeout": layout.timeout_s,
@@ -291,6 +316,9 @@ def _words(choice: Choice, wanted: Criteria, facts: OwnerFacts, known: Proof, st
         parts.append(f"id {shown}")
     if wanted.older_than_s is not None:
         parts.append(f"since before {_at(facts.epoch - wanted.older_than_s)[:-9]}Z")
+    if choice.newer_than_s is not None:
+        parts.append(f"since after {_at(facts.epoch - choice.newer_than_s)[:-9]}Z")
+    parts += text_words(choice)
     if wanted.stuck_s is not None and known.kind == "none":
         parts.append(f"for more than {duration(wanted.stuck_s)}")
     elif wanted.stuck_s is not None and states != {OwnerState.DEAD}:  # a dead owner is reason enough at any age
@@ -300,3 +328,9 @@ def _words(choice: Choice, wanted: Criteria, facts: OwnerFacts, known: Proof, st
     if "in_progress" in wanted.states and known.kind != "none":
         parts.append("owner " + " or ".join(sorted(states)))
     return ", ".join(parts)
+
+
+def text_words(choice: Choice) -> list[str]:
+    """For people: what the texts of the messages that are meant contain."""
+    texts = (("error", choice.error), ("payload", choice.payload))
+    return [f"{name} contains {text!r}" for name, text in texts if text is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 from xml.etree import ElementTree
@@ -115,10 +115,18 @@ class Transition:
 
 
 def transition(
-    layout: Layout, state: StateColumn, structure: Structure, target: Literal["ready", "dead"]
+    layout: Layout,
+    state: StateColumn,
+    structure: Structure,
+    target: Literal["ready", "dead"],
+    also: Sequence[Write] = (),
 ) -> Transition:
-    """The writes of the layout for this state; the owner becomes NULL where the table allows that."""
+    """The writes of the layout for this state; the owner becomes NULL where the table allows that.
+
+    ``also``: of columns of which the layout says nothing.
+    """
     assigned = {each.column: each for each in layout.writes if each.state == target}
+    assigned = {each.column: each for each in also} | assigned
     owner = None if layout.owner is None else layout.owner.column
     for column in (layout.started_at, owner):
         if column is not None and column not in assigned and structure.takes_null(column):

@@ -17,8 +17,9 @@ from qmon.errors import DeadlineExceeded, LockTimeout, QmonError, QueryFailed
 from qmon.model.operations import Progress
 from qmon.operate.context import OnProgress, Stopped
 from qmon.operate.row_set import Mark, RowSet
+from qmon.operate.run.failures import FailureWatch
 from qmon.operate.run.operation import Running, Tally
-from qmon.operate.run.pacing import BatchPace
+from qmon.operate.run.pacing import FIRST, BatchPace, largest_at
 from qmon.operate.sql import Names, Sql, Values
 
 Move = Callable[[Sequence[Mark], Tally], list[Mark]]
@@ -109,7 +110,10 @@ def lock(
 
 
 class Batches:
-    """One operation's way through its rows. ``rate``: see ``Progress``, over the time of the batches and rests."""
+    """One operation's way through its rows.
+
+    ``rate``: rows a second at most. ``watch``: told what each batch has done, and says whether to go on.
+    """
 
     def __init__(
         self,
@@ -118,10 +122,14 @@ class Batches:
         total: int,
         on_progress: OnProgress,
         stopped: Stopped,
+        *,
+        rate: float | None = None,
+        watch: FailureWatch | None = None,
     ) -> None:
         self._operation, self._connection = operation, connection
         self._total, self._on_progress, self._stopped = total, on_progress, stopped
-        self._pace = BatchPace()
+        self._rate, self._watch = rate, watch
+        self._pace = BatchPace(min(FIRST, largest_at(rate)), largest_at(rate))
         self._begun = time.monotonic()
         self._cancelled = False
         self._named: Named = itemgetter(0)
@@ -156,6 +164,10 @@ class Batches:
 
     def _through(self, rest: Iterator[Mark], move: Move, locked: list[Mark], *, again: bool) -> None:
         while not self._cancelled and (some := list(islice(rest, self._pace.size))):
+            if self._watch is not None and (why := self._watch.why_stop()) is not None:
+                self._operation.note(why)
+                self._cancel()
+                return
             try:
                 self._whole_or_halves(some, move, locked, again=again)
             except DeadlineExceeded:
@@ -211,6 +223,10 @@ class Batches:
                 self._rest(self._pace.given_up())
                 continue
             rest = self._pace.after(max(len(some), tally.done), time.monotonic() - begun)
+            if self._watch is not None:
+                self._watch.committed()
+            if self._rate is not None:
+                rest = max(rest, self._begun + self._over / self._rate - time.monotonic())
             self._say()
             self._rest(rest)
             return locked
@@ -221,14 +237,19 @@ class Batches:
         while (left := until - time.monotonic()) > 0 and not self._stopped():
             time.sleep(min(left, _CHECK_EVERY_S))
 
-    def _say(self) -> None:
+    @property
+    def _over(self) -> int:
         total = self._operation.total
-        over = total.done + total.skipped + total.changed + total.refused
+        return total.done + total.skipped + total.changed + total.refused
+
+    def _say(self) -> None:
+        total, over = self._operation.total, self._over
         elapsed = time.monotonic() - self._begun
         rate = over / elapsed if elapsed > 0 and over else None
         left = None if rate is None else max(0.0, (self._total - over) / rate)
+        note = "" if self._watch is None else self._watch.words()
         self._on_progress(
-            Progress(self._total, total.done, total.skipped, total.changed, rate, left, refused=total.refused)
+            Progress(self._total, total.done, total.skipped, total.changed, rate, left, note, total.refused)
         )
 
 

@@ -15,6 +15,9 @@ REST: Final = 2.0
 """Rest after a batch, as a multiple of the time it took: two thirds of the time belong to the consumers."""
 LONGEST_REST_S: Final = 2.0
 
+_BATCHES_A_S: Final = 5
+"""Where there is a rate: so many batches a second at least, so that few messages come at once."""
+
 ARCHIVE_TARGET_S: Final = 0.1
 ARCHIVE_REST: Final = 3.0
 """Archiving works a quarter of the time at most."""
@@ -28,6 +31,11 @@ BACK_OFF_S: Final = 0.08
 LAST_BACK_OFF_S: Final = 30.0
 _FORGETS: Final = 1.001
 """How the quickest row fades with each batch, so that a server that has changed for good is not held to it."""
+
+
+def largest_at(rate: float | None) -> int:
+    """Rows of a batch at the most; ``rate``: rows a second, where there is one to keep to."""
+    return LARGEST if rate is None else min(LARGEST, max(1, int(rate / _BATCHES_A_S)))
 
 
 class BatchPace:

@@ -15,6 +15,7 @@ from qmon.tui.actions.request import ActionRequest, end_session
 
 ACTIONS: Final[dict[str, tuple[Kind, Side]]] = {
     "requeue": (Kind.REQUEUE, Side.PUSHERS),
+    "redrive": (Kind.REDRIVE, Side.PUSHERS),
     "purge": (Kind.PURGE, Side.PUSHERS),
     "pause": (Kind.PAUSE, Side.PUSHERS),
     "pause-poppers": (Kind.PAUSE, Side.POPPERS),

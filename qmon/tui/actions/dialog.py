@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +19,7 @@ from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner, ActionTask, Ended, Planned, Progressed
 from qmon.tui.actions import panel
 from qmon.tui.actions.plan import VERBS, can_undo
-from qmon.tui.actions.request import ActionRequest, option
+from qmon.tui.actions.request import ActionRequest, options, text_fields
 from qmon.tui.app import QmonApp
 from qmon.tui.sanitize import clean, shorten, width
 from qmon.tui.widgets.button import Button
@@ -56,8 +57,10 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
     def __init__(self, request: ActionRequest, runner: ActionRunner) -> None:
         super().__init__()
         self.step = DialogStep.PLANNING
-        self._option = option(request)
-        self._request = request if self._option is None else self._option.values[self._option.at][1]
+        self._asked = request
+        """As it was asked for, without what is chosen here."""
+        self._options, self._texts = options(request), text_fields(request)
+        self._request = self._with_choices([each.at for each in self._options], [""] * len(self._texts))
         self._runner = runner
         self._work: ActionTask | None = None
         self._prepared: PreparedAction | None = None
@@ -84,9 +87,14 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
             yield Lines(id="act-title")
             with VerticalScroll(id="act-body", can_focus=False):
                 yield Lines(id="act-text", most=1_000)
-            with Horizontal(id="act-option", classes="field"):
-                yield Lines(classes="label")
-                yield Cycle()
+            for number, text in enumerate(self._texts):
+                with Horizontal(id=f"act-text-{number}", classes="field choice"):
+                    yield Lines(classes="label")
+                    yield Input(compact=True, max_length=500, placeholder=text.about, classes="choice")
+            for number, option in enumerate(self._options):
+                with Horizontal(id=f"act-option-{number}", classes="field choice"):
+                    yield Lines(classes="label")
+                    yield Cycle([words for words, _ in option.values], option.at)
             with Horizontal(id="act-reason", classes="field"):
                 yield Lines(classes="label")
                 yield Input(compact=True, max_length=500, placeholder=WHY)
@@ -101,9 +109,6 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Begin to plan."""
-        if self._option is not None:
-            words = [words for words, _ in self._option.values]
-            self.query_one(Cycle).offer(words, self._option.at)
         self.watch(self.app, "shown", self._figures_came, init=False)
         self.watch(self.query_one("#act-body"), "show_vertical_scrollbar", self._hint, init=False)
         self.set_interval(_TICK_S, self._draw)
@@ -138,18 +143,40 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
             self.set_class(plan.consent is Consent.TYPED, "-typed")
             self.query_one("#act-reason Input", Input).placeholder = WHY_NEEDED if plan.needs_reason else WHY
         self._go(DialogStep.REFUSED if self._problem or plan is None else DialogStep.CONFIRM)
-        if not isinstance(self.focused, Cycle):
+        if not (isinstance(self.focused, Cycle) or (self.focused is not None and self.focused.has_class("choice"))):
             self.query_one("#act-close", Button).focus()
 
     @on(Cycle.Changed)
-    def _changed(self, message: Cycle.Changed) -> None:
-        if self._option is not None and self.step in (DialogStep.PLANNING, DialogStep.REFUSED, DialogStep.CONFIRM):
-            self._request = self._option.values[message.at][1]
-            self._plan()
+    @on(Input.Blurred, "Input.choice")
+    @on(Input.Submitted, "Input.choice")
+    def _changed(self) -> None:
+        if self.step in (DialogStep.PLANNING, DialogStep.REFUSED, DialogStep.CONFIRM):
+            now = self._wanted()
+            if now != self._request:
+                self._request = now
+                self._plan()
+
+    def _with_choices(self, at: Sequence[int], typed: Sequence[str]) -> ActionRequest:
+        """What is asked for with these values, and these texts."""
+        request = self._asked
+        for option, place in zip(self._options, at, strict=True):
+            request = option.values[place][1](request)
+        for field, text in zip(self._texts, typed, strict=True):
+            request = field.change(request, text.strip())
+        return request
+
+    def _wanted(self) -> ActionRequest:
+        """What is asked for with what is chosen and typed now."""
+        return self._with_choices(
+            [each.at for each in self.query(Cycle)], [each.value for each in self.query("Input.choice").results(Input)]
+        )
 
     def _apply(self) -> None:
         plan = self.plan
         if self._prepared is None or plan is None or self._work is None or self.step is not DialogStep.CONFIRM:
+            return
+        if self._wanted() != self._request:
+            self._changed()
             return
         reason, typed = (self.query_one(f"#act-{name} Input", Input) for name in ("reason", "typed"))
         same = typed.value in (plan.queue, clean(plan.queue))  # what cannot be typed may be typed as it is shown
@@ -226,15 +253,18 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         self.query_one("#act-text", Lines).show(lambda cells, _: writer(content, cells))
         problem = self._problem if self.step is DialogStep.CONFIRM else ""
         self.set_class(bool(problem), "-problem")
-        self.query_one("#act-body").styles.max_height = max(4, self.size.height - _OTHER_ROWS)
+        choices = len(self._texts) + len(self._options)
+        self.query_one("#act-body").styles.max_height = max(4, self.size.height - _OTHER_ROWS - max(0, choices - 1))
         self.query_one("#act-problem", Lines).show(lambda cells, _: panel.problem(problem, cells))
         self._hint()
         name = clean(self.plan.queue) if self.plan is not None else ""
-        for row, label in (("option", self._option.name if self._option else ""), ("reason", "reason"),
-                           ("typed", f"type {shorten(name, 24)}")):  # fmt: skip
+        labels = {"reason": "reason", "typed": f"type {shorten(name, 24)}"}
+        labels |= {f"text-{number}": text.name for number, text in enumerate(self._texts)}
+        labels |= {f"option-{number}": option.name for number, option in enumerate(self._options)}
+        for row, label in labels.items():
             lines = self.query_one(f"#act-{row} .label", Lines)
             lines.show(lambda cells, _, label=label: [((f" {label}", "muted"),)])  # type: ignore[misc]
-        self.set_class(self._option is not None and not self._resumes, "-optional")
+        self.set_class(not self._resumes, "-optional")
         self.query_one("#act").set_class(width(name) > _SHORT_NAME, "-long")
 
     def _hint(self) -> None:

@@ -15,9 +15,9 @@ from qmon.tui.widgets import columns
 from qmon.tui.widgets.columns import table_lines
 
 VERBS: Final[dict[Kind, str]] = {
-    Kind.REQUEUE: "Requeue", Kind.PURGE: "Purge", Kind.PAUSE: "Pause", Kind.RESUME: "Resume", Kind.UNDO: "Undo",
-    Kind.REPAIR: "Repair", Kind.END_BLOCKER: "End session", Kind.INSTALL_GATE: "Install gate",
-    Kind.REMOVE_GATE: "Remove gate", Kind.EMPTY_TRASH: "Empty trash",
+    Kind.REQUEUE: "Requeue", Kind.REDRIVE: "Redrive", Kind.PURGE: "Purge", Kind.PAUSE: "Pause",
+    Kind.RESUME: "Resume", Kind.UNDO: "Undo", Kind.REPAIR: "Repair", Kind.END_BLOCKER: "End session",
+    Kind.INSTALL_GATE: "Install gate", Kind.REMOVE_GATE: "Remove gate", Kind.EMPTY_TRASH: "Empty trash",
 }  # fmt: skip
 """What the button says."""
 
@@ -31,6 +31,9 @@ COLUMNS: Final = (
 )
 
 
+_ERROR: Final = columns.GridColumn("error", "ERROR", rank=2, most=48, shrinks_to=14, sortable=False)
+
+
 def plan_lines(plan: Plan, cells: int, *, sql: bool) -> list[Line]:
     """Everything there is to know before it is confirmed. ``sql``: with the statements, last."""
     lines = entry("which", plan.predicate, cells)
@@ -42,7 +45,9 @@ def plan_lines(plan: Plan, cells: int, *, sql: bool) -> list[Line]:
         for index, line in enumerate(notes):
             lines += entry(name if index == 0 else "", f"▲ {line}" if name == "risk" else line, cells, color)
     if plan.first:
-        lines += [(), *table_lines(COLUMNS, [_row(row) for row in plan.first], cells)]
+        failed = any(row.error is not None for row in plan.first)
+        shown = tuple(_ERROR if failed and each.key == "owner" else each for each in COLUMNS)
+        lines += [(), *table_lines(shown, [_row(row, failed=failed) for row in plan.first], cells)]
         if plan.count > len(plan.first):
             lines.append(((f" … and {plan.count - len(plan.first):,} more", "muted"),))
     if plan.sql and sql:
@@ -93,8 +98,10 @@ def sql_lines(statements: Iterable[str], cells: int) -> list[Line]:
     return lines
 
 
-def _row(row: PlanRow) -> columns.GridRow:
-    owner = " ".join(part for part in (row.owner or "", _owner_state(row)) if part)
+def _row(row: PlanRow, *, failed: bool) -> columns.GridRow:
+    """``failed``: with the error in place of the owner, whom a message that has failed has no more."""
+    who = " ".join(part for part in (row.owner or "", _owner_state(row)) if part)
+    owner = row.error if failed else who
     return columns.GridRow(
         row.id,
         (

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import GroupPart, Layout
-from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Kind, OwnerState, Side, paused_as
+from qmon.model.operations import (
+    DEFAULT_FAILURES,
+    DEFAULT_PAUSE_S,
+    DEFAULT_RATE,
+    Choice,
+    Kind,
+    OwnerState,
+    RedriveLimits,
+    Side,
+    paused_as,
+)
 from qmon.operate.plan.library_queue import DISCARDED
 
 if TYPE_CHECKING:
@@ -32,6 +43,7 @@ class ActionRequest:
     session: int | None = None
     started_at: float | None = None
     unchosen: bool = False
+    limits: RedriveLimits = field(default_factory=RedriveLimits)
 
     @property
     def part(self) -> GroupPart | None:
@@ -59,6 +71,8 @@ class ActionRequest:
             raise BadInput("no queue is chosen")
         if self.kind is Kind.REQUEUE:
             return operator.requeue(self.layout, self.choice)
+        if self.kind is Kind.REDRIVE:
+            return operator.redrive(self.layout, self.choice, self.limits)
         if self.kind is Kind.PURGE:
             return operator.purge(self.layout, self.choice)
         if self.kind is Kind.REPAIR:
@@ -87,13 +101,26 @@ def _newest(operator: Operator, queue: str) -> str:
     raise BadInput("nothing that was done to this queue can be undone; 6 lists the operations")
 
 
+Change = Callable[[ActionRequest], ActionRequest]
+"""The same request with something else asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Something the dialog lets the operator change: its name, and the words of each value with what is then asked."""
+    """Something the dialog lets the operator choose: its name, and the words of each value with what it changes."""
 
     name: str
-    values: tuple[tuple[str, ActionRequest], ...]
+    values: tuple[tuple[str, Change], ...]
     at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextField:
+    """A text that the operator may give, and what it changes. ``about``: said where there is none."""
+
+    name: str
+    about: str
+    change: Callable[[ActionRequest, str], ActionRequest]
 
 
 _OWNERS: Final = (
@@ -103,45 +130,95 @@ _OWNERS: Final = (
 )
 _LENGTHS: Final = (("5 m", 300.0), ("15 m", 900.0), ("1 h", 3_600.0), ("4 h", 14_400.0))
 _STATES: Final = ("dead", "ready", "scheduled", "in_progress", "done")
+_AGES: Final = (
+    ("any", None, None), ("over 10 m", 600.0, None), ("over 1 h", 3_600.0, None), ("over 1 d", 86_400.0, None),
+    ("under 10 m", None, 600.0), ("under 1 h", None, 3_600.0), ("under 1 d", None, 86_400.0),
+)  # fmt: skip
+"""Older than, newer than, in seconds."""
+_RATES: Final = (("1/s", 1.0), ("10/s", DEFAULT_RATE), ("100/s", 100.0), ("as fast as not felt", None))
+_FAILURES: Final = (("1", 1), ("5", DEFAULT_FAILURES), ("20", 20), ("100", 100), ("never", None))
 
 
-def option(request: ActionRequest) -> Option | None:
-    """What can be changed about this, if anything: which messages, or the length of a pause."""
+def options(request: ActionRequest) -> tuple[Option, ...]:
+    """What can be chosen about this, if anything: which messages, the length of a pause, how a redrive goes on."""
+    if request.kind is Kind.REDRIVE:
+        return _of_redrive(request)
     if request.kind is Kind.PAUSE and (request.part is None or request.side is Side.PUSHERS):
-        return Option("for", tuple((words, replace(request, for_s=seconds)) for words, seconds in _LENGTHS), at=1)
-    values: list[tuple[str, ActionRequest]] = []
+        return (Option("for", tuple((words, _asked(for_s=seconds)) for words, seconds in _LENGTHS), at=1),)
+    values: list[tuple[str, Change]] = []
     if request.kind is Kind.REQUEUE:
         values = _requeued(request)
     elif request.kind is Kind.PURGE:
         values = _of_owners(request) if request.choice.ids else _purged(request)
-    return Option("messages", tuple(values)) if len(values) > 1 else None
+    return (Option("messages", tuple(values)),) if len(values) > 1 else ()
 
 
-def _requeued(request: ActionRequest) -> list[tuple[str, ActionRequest]]:
+def text_fields(request: ActionRequest) -> tuple[TextField, ...]:
+    """What can be typed about this: of a redrive, what its messages and their errors contain."""
+    if request.kind is not Kind.REDRIVE or request.layout is None or request.choice.ids:
+        return ()
+    fields = []
+    if request.layout.error is not None:
+        fields.append(TextField("error", "only those whose last error contains this", _with_error))
+    if request.layout.payload is not None:
+        fields.append(TextField("payload", "only those that contain this", _with_payload))
+    return tuple(fields)
+
+
+def _of_redrive(request: ActionRequest) -> tuple[Option, ...]:
+    ages = tuple((words, _chosen(older_than_s=older, newer_than_s=newer)) for words, older, newer in _AGES)
+    rates = tuple((words, _limited(rate=rate)) for words, rate in _RATES)
+    failures = tuple((words, _limited(failures=most)) for words, most in _FAILURES)
+    aged = (Option("age", ages),) if _tells_age(request) and not request.choice.ids else ()
+    return (*aged, Option("rate", rates, 1), Option("failures", failures, 1))
+
+
+def _tells_age(request: ActionRequest) -> bool:
+    """Whether the age of a dead message may be known: of a library's only its file says so, when it is planned."""
+    layout = request.layout
+    return layout is not None and (layout.part is not None or layout.tells(layout.enqueued_at))
+
+
+def _requeued(request: ActionRequest) -> list[tuple[str, Change]]:
     """Those in progress, by their owners; and the dead ones."""
-    values = _of_owners(request) or [("stuck", request)]
-    return [*values, ("dead messages", _in_state(request, "dead"))] if "dead" in request.states else values
+    values = _of_owners(request) or [("stuck", _asked())]
+    return [*values, ("dead messages", _chosen(state="dead"))] if "dead" in request.states else values
 
 
-def _of_owners(request: ActionRequest) -> list[tuple[str, ActionRequest]]:
+def _of_owners(request: ActionRequest) -> list[tuple[str, Change]]:
     if request.kind is Kind.PURGE and request.part is not None:
         return []
     if request.layout is None or (request.layout.owner is None and request.part is None):
         return []
-    choice = request.choice
-    return [(words, replace(request, choice=replace(choice, owner_states=states))) for words, states in _OWNERS]
+    return [(words, _chosen(owner_states=states)) for words, states in _OWNERS]
 
 
-def _purged(request: ActionRequest) -> list[tuple[str, ActionRequest]]:
+def _purged(request: ActionRequest) -> list[tuple[str, Change]]:
     """The dead ones first; where a queue knows none, somebody has to say which."""
     if request.layout is None:
         return []
     known = [state for state in _STATES if state in request.states and (request.part is None or state in DISCARDED)]
-    values = [(state.replace("_", " "), _in_state(request, state)) for state in known] or [("ready", request)]
+    values = [(state.replace("_", " "), _chosen(state=state)) for state in known] or [("ready", _asked())]
     if "dead" in known:
-        return [*values, ("ready or dead", request)]
-    return [("none yet", replace(request, unchosen=True)), *values]
+        return [*values, ("ready or dead", _asked())]
+    return [("none yet", _asked(unchosen=True)), *values]
 
 
-def _in_state(request: ActionRequest, state: str) -> ActionRequest:
-    return replace(request, choice=replace(request.choice, state=state))
+def _asked(**changes: Any) -> Change:
+    return lambda request: replace(request, **changes)
+
+
+def _chosen(**changes: Any) -> Change:
+    return lambda request: replace(request, choice=replace(request.choice, **changes))
+
+
+def _limited(**changes: Any) -> Change:
+    return lambda request: replace(request, limits=replace(request.limits, **changes))
+
+
+def _with_error(request: ActionRequest, text: str) -> ActionRequest:
+    return replace(request, choice=replace(request.choice, error=text or None))
+
+
+def _with_payload(request: ActionRequest, text: str) -> ActionRequest:
+    return replace(request, choice=replace(request.choice, payload=text or None))

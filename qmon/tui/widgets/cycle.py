@@ -30,15 +30,9 @@ class Cycle(Widget, can_focus=True):
             super().__init__()
             self.at = at
 
-    def __init__(self, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.words: tuple[str, ...] = ()
-        self.at = 0
-
-    def offer(self, words: Sequence[str], at: int) -> None:
-        """Let these be chosen from."""
+    def __init__(self, words: Sequence[str], at: int = 0) -> None:
+        super().__init__()
         self.words, self.at = tuple(words), at
-        self.refresh()
 
     def action_move(self, by: int) -> None:
         """The next word, or the one before; from the last on to the first."""

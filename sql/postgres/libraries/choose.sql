@@ -7,7 +7,9 @@
 -- {owner?}    column: who works on it
 -- {attempts?} column: how often it was popped
 -- {payload?}  column: the message
+-- {error?}    column: why it failed last
 -- {rows!where}     condition: the row is in this state
+-- {holds!where}    condition: what the message and its error contain
 -- {late!where}     condition: for too long
 -- {gone!where}     condition: whoever works on it is known to be gone
 -- :proves     whether that condition is there
@@ -23,6 +25,7 @@
 -- > age_s     seconds in this state
 -- > late      for too long
 -- > payload   its first characters; its size alone where it is large
+-- > error     the first characters of why it failed last
 -- > total     so many are in this state
 SELECT
     {id!text} AS id,
@@ -42,9 +45,11 @@ SELECT
         WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored'
         ELSE left(CAST({payload?} AS text), 200)
     END AS payload,
+    CASE WHEN CAST(:payloads AS boolean) THEN left({error?!text}, 200) END AS error,
     count(*) OVER () AS total
 FROM {table} AS q
 WHERE {rows!where}
+  AND {holds!where}
   AND (CAST(:queue AS text) IS NULL OR {queue?!text} = :queue)
   AND (CAST(:ids AS jsonb) IS NULL
        OR q.{key} IN (SELECT g.{key} FROM jsonb_populate_recordset(CAST(NULL AS {table}), CAST(:ids AS jsonb)) AS g))

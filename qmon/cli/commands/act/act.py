@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -14,10 +15,11 @@ from qmon.errors import BadInput
 from qmon.model.operations import Side
 
 if TYPE_CHECKING:
-    from qmon.model.operations import Choice, OwnerState
+    from qmon.model.operations import Choice, OwnerState, RedriveLimits
 
 _EXAMPLES: Final = {
     "requeue": "qmon requeue orders-prod invoices --older-than 10m --dry-run",
+    "redrive": "qmon redrive orders-prod invoices --error 'connection refused' --older-than 1h --rate 5",
     "purge": "qmon purge orders-prod mails --state dead --reason 'ticket 4711'",
     "pause": "qmon pause orders-prod orders --for 30m --reason 'mailer is down'",
     "resume": "qmon resume orders-prod orders",
@@ -29,7 +31,7 @@ _EXAMPLES: Final = {
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
-    commands: tuple[Callable[..., None], ...] = (requeue, purge, pause, resume, repair, undo, end_blocker)
+    commands: tuple[Callable[..., None], ...] = (requeue, redrive, purge, pause, resume, repair, undo, end_blocker)
     for name, command in zip(_EXAMPLES, commands, strict=True):
         app.command(name, epilog=f"Example: {_EXAMPLES[name]}")(options.spread(command))
     gate = typer.Typer(
@@ -68,6 +70,88 @@ Max = Annotated[
     int | None, typer.Option("--max", metavar="N", min=1, max=1_000_000_000, help="So many messages at most.")
 ]
 WhichSide = Annotated[Side, typer.Option("--side", help="Whom it is about.")]
+
+
+NewerThan = Annotated[
+    float | None,
+    typer.Option("--newer-than", parser=options.seconds, metavar="TIME", help="Of less than this age: 90s, 5m, 2h."),
+]
+Error = Annotated[
+    str | None, typer.Option("--error", metavar="TEXT", help="Whose last error contains this, in capitals or not.")
+]
+Payload = Annotated[
+    str | None, typer.Option("--payload", metavar="TEXT", help="That contain this, in capitals or not.")
+]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Which messages are meant, by what they and their errors contain."""
+
+    newer_than: NewerThan = None
+    error: Error = None
+    payload: Payload = None
+
+
+@dataclass(frozen=True)
+class Dead:
+    """Which dead messages are meant."""
+
+    ids: Ids = None
+    error: Error = None
+    payload: Payload = None
+    older_than: OlderThan = None
+    newer_than: NewerThan = None
+    limit: Max = None
+
+    def choice(self) -> Choice:
+        """The same for the operator."""
+        from qmon.model.operations import Choice
+
+        return Choice(
+            split(self.ids), "dead", self.older_than, limit=self.limit, newer_than_s=self.newer_than, error=self.error,
+            payload=self.payload,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How a redrive goes on."""
+
+    rate: Annotated[
+        str,
+        typer.Option(
+            "--rate", metavar="N", help="Messages per second at most; none: as fast as consumers do not feel it."
+        ),
+    ] = "10"
+    stop_after: Annotated[
+        str,
+        typer.Option(
+            "--stop-after", metavar="N", help="Stop once so many of them have failed again; none: however many do."
+        ),
+    ] = "5"
+
+    def limits(self) -> RedriveLimits:
+        """The same for the operator; ``BadInput`` for what is no number."""
+        from qmon.model.operations import RedriveLimits
+
+        failures = _number("--stop-after", self.stop_after)
+        if failures is not None and not failures.is_integer():
+            raise BadInput(f"--stop-after: {self.stop_after!r} is no whole number")
+        return RedriveLimits(_number("--rate", self.rate), None if failures is None else int(failures))
+
+
+def _number(option: str, text: str) -> float | None:
+    """A number, with ``/s`` behind it or not; ``none``: ``None``."""
+    if text == "none":
+        return None
+    try:
+        found = float(text.removesuffix("/s"))
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise BadInput(f"{option}: {text!r} is neither a number nor none")
+    return found
 
 
 @dataclass(frozen=True)
@@ -130,19 +214,39 @@ def requeue(
     on_queue(target, config, queue, Kind.REQUEUE, lambda operator, layout: operator.requeue(layout, choice), given)
 
 
+def redrive(
+    target: options.Target,
+    queue: Queue = None,
+    config: options.ConfigPath = None,
+    *,
+    dead: Dead,
+    pace: Pace,
+    given: options.Given,
+) -> None:
+    """Make dead messages ready again with new attempts, at a rate, and stop when too many of them fail again."""
+    from qmon.cli.commands.act.run import on_queue
+    from qmon.model.operations import Kind
+
+    choice, limits = dead.choice(), pace.limits()
+    on_queue(
+        target, config, queue, Kind.REDRIVE, lambda operator, layout: operator.redrive(layout, choice, limits), given
+    )
+
+
 def purge(
     target: options.Target,
     queue: Queue = None,
     config: options.ConfigPath = None,
     *,
     which: Which,
+    texts: Texts,
     given: options.Given,
 ) -> None:
     """Move messages to the trash, from where qmon undo brings them back."""
     from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
-    choice = which.choice()
+    choice = replace(which.choice(), newer_than_s=texts.newer_than, error=texts.error, payload=texts.payload)
     on_queue(target, config, queue, Kind.PURGE, lambda operator, layout: operator.purge(layout, choice), given)
 
 

@@ -274,8 +274,9 @@ def _row(row: PlanRow) -> str:
     age = "" if row.age_s is None else duration(row.age_s)
     owner = " ".join(p for p in (row.owner or "", "" if row.owner_state == "none" else str(row.owner_state)) if p)
     tries = "" if row.attempts is None else f"attempts {row.attempts}"
+    error = "" if row.error is None else f"error: {row.error}"
     return "  ".join(
-        part for part in (row.id, row.state.replace("_", " "), age, owner, tries, row.payload or "") if part
+        part for part in (row.id, row.state.replace("_", " "), age, owner, tries, row.payload or "", error) if part
     )
 
 

@@ -16,7 +16,9 @@
 -- :some        whether :ids are given
 -- :any_state   whether the state does not matter
 -- :state       the state value
+-- {holds!where} condition: what the message and its error contain
 -- :cutoff      only what was popped or pushed until then; NULL: all
+-- :from        only what was popped or pushed after that; NULL: all
 -- :stuck       unless the owner is dead, only what was popped until then; NULL: all
 -- :owner       only this owner's; NULL: all
 -- :kind        what the owner proves: session, lease, heartbeat, name; none without an owner
@@ -78,6 +80,8 @@ seen AS MATERIALIZED (
            AND ({named?!list.q}) IN (SELECT {named?!list.i} FROM ids AS i))
       AND (CAST(:any_state AS boolean) OR {state?} = :state)
       AND (CAST(:cutoff AS timestamptz) IS NULL OR {since?!utc} <= CAST(:cutoff AS timestamptz))
+      AND (CAST(:from AS timestamptz) IS NULL OR {since?!utc} > CAST(:from AS timestamptz))
+      AND {holds!where}
       AND (CAST(:owner AS text) IS NULL OR CAST({owner?} AS text) = CAST(:owner AS text))
 ),
 sorted AS (

@@ -6,6 +6,7 @@
 -- {owner?}     column: who popped it
 -- {attempts?}  column: how often it was popped
 -- {payload?}   column: the message
+-- {error?}     column: why it failed last
 -- {sized?}     the same column, where its type tells a value's size without unpacking it
 -- :tids        where the rows lie, an array as text
 -- :keys        likewise, and in which partition
@@ -16,6 +17,7 @@
 -- > owner      who popped it
 -- > attempts   how often it was popped
 -- > payload    its first characters; its size alone where it is large
+-- > error      the first characters of why it failed last
 SELECT q.tableoid || CAST(q.ctid AS text)                                                          AS key,
        {called?!text.q}                                                                            AS id,
        CAST({state?} AS text)                                                                      AS state,
@@ -25,7 +27,8 @@ SELECT q.tableoid || CAST(q.ctid AS text)                                       
        CASE WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
                 pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),
                 pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
-            ELSE left(CAST({payload?} AS text), 200) END                                           AS payload
+            ELSE left(CAST({payload?} AS text), 200) END                                           AS payload,
+       left(CAST({error?} AS text), 200)                                                           AS error
 FROM {table} AS q
 WHERE q.ctid = ANY (CAST(:tids AS tid[]))
   AND q.tableoid || CAST(q.ctid AS text) = ANY (CAST(:keys AS text[]))

@@ -14,7 +14,9 @@
 -- :some        whether :ids are given
 -- :any_state   whether the state does not matter
 -- :state       the state value
+-- {holds!where} condition: what the message and its error contain
 -- :cutoff      only what was popped or pushed until then; NULL: all
+-- :from        only what was popped or pushed after that; NULL: all
 -- :stuck       unless the owner is dead, only what was popped until then; NULL: all
 -- :owner       only this owner's; NULL: all
 -- :kind        what the owner proves: session, lease, heartbeat, name; none without an owner
@@ -50,6 +52,7 @@ FROM (
 ) AS k;
 DECLARE @some bit = :some, @any_state bit = :any_state, @state nvarchar(200) = :state;
 DECLARE @cutoff datetime2(6) = CAST(CAST(:cutoff AS datetimeoffset(6)) AS datetime2(6));
+DECLARE @from datetime2(6) = CAST(CAST(:from AS datetimeoffset(6)) AS datetime2(6));
 DECLARE @stuck datetime2(6) = CAST(CAST(:stuck AS datetimeoffset(6)) AS datetime2(6));
 DECLARE @owner nvarchar(400) = :owner, @kind varchar(20) = :kind, @sees bit = :sees, @vanished bit = :vanished;
 DECLARE @timeout float = :timeout;
@@ -61,6 +64,8 @@ FROM {table} AS q WITH (NOLOCK)
 WHERE (@some = 0 OR EXISTS (SELECT {named!list.i} FROM #ids AS i INTERSECT SELECT {named!list.q}))
     AND (@any_state = 1 OR {state?} = CAST(@state AS {state?!type}(200)))
     AND (@cutoff IS NULL OR {since?!utc} <= @cutoff)
+    AND (@from IS NULL OR {since?!utc} > @from)
+    AND {holds!where}
     AND (@owner IS NULL OR RTRIM(CONVERT(nvarchar(400), {owner?})) = @owner)
 OPTION (RECOMPILE, MAXDOP 1);
 WITH living AS (
@@ -89,6 +94,8 @@ seen AS (
     WHERE (@some = 0 OR EXISTS (SELECT {named!list.i} FROM #ids AS i INTERSECT SELECT {named!list.q}))
         AND (@any_state = 1 OR {state?} = CAST(@state AS {state?!type}(200)))
         AND (@cutoff IS NULL OR {since?!utc} <= @cutoff)
+        AND (@from IS NULL OR {since?!utc} > @from)
+        AND {holds!where}
         AND (@owner IS NULL OR RTRIM(CONVERT(nvarchar(400), {owner?})) = @owner)
 ),
 told AS (

@@ -7,6 +7,7 @@
 -- {owner?}     column: who popped it
 -- {attempts?}  column: how often it was popped
 -- {payload?}   column: the message
+-- {error?}     column: why it failed last
 -- :keys        where the rows lie, XML
 -- > key        where the row lies
 -- > id         id as text
@@ -15,6 +16,7 @@
 -- > owner      who popped it
 -- > attempts   how often it was popped
 -- > payload    its first characters, bytes as hex digits; its size alone where it is large
+-- > error      the first characters of why it failed last
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
 SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}
@@ -46,7 +48,8 @@ CROSS APPLY (
            CONVERT(int, {attempts?})                                          AS attempts,
            CASE WHEN DATALENGTH({payload?}) > 65536
                 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
-                ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200) END     AS payload
+                ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200) END     AS payload,
+           LEFT(CONVERT(nvarchar(max), {error?}), 200)                        AS error
     FROM {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
     WHERE {key!on.w}
 ) AS v

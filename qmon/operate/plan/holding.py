@@ -1,0 +1,34 @@
+"""The condition that a message or its last error contains a text."""
+
+from __future__ import annotations
+
+from qmon.engines.sql.conditions import Where
+from qmon.model.groups.conditions import ColumnRef, Contains, Every, Lookup
+from qmon.model.groups.group import Group
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.operations import Choice
+from qmon.model.text import holds_bytes
+from qmon.operate.sql import Sql
+from qmon.operate.table import Structure, TableColumn
+
+
+def holding(sql: Sql, layout: Layout, structure: Structure, choice: Choice) -> Where:
+    """What the choice says of texts, true of any row where it says nothing. A payload may be in the second table."""
+    found: list[Contains] = []
+    if choice.error is not None and layout.error is not None:
+        found.append(Contains(ColumnRef(layout.error), choice.error, holds_bytes(structure.type_of(layout.error))))
+    of = layout.table.schema
+    if choice.payload is not None and layout.payload is not None:
+        second, column = None, structure.type_of(layout.payload)
+        if layout.data_table is not None and layout.data_id is not None and layout.id is not None:
+            second, of = Lookup(layout.data_table.name, layout.data_id, layout.id), layout.data_table.schema
+            column = type_of(sql, layout.data_table, layout.payload)
+        found.append(Contains(ColumnRef(layout.payload, lookup=second), choice.payload, holds_bytes(column)))
+    rows = Group(layout.queue, TableName(of, layout.table.name), layout.id or "", ())  # its schema is where it looks up
+    return Where(Every(tuple(found)), rows, layout.table.name)
+
+
+def type_of(sql: Sql, table: TableName, column: str | None) -> str:
+    """The type of a column, as the server names it; empty where there is none."""
+    found = () if column is None else sql.fetch(TableColumn, "structure", {"table": table.parts})
+    return next((each.type_name for each in found if each.column_name == column), "")

@@ -1,0 +1,152 @@
+"""Redrive on a real server: which dead messages, with new attempts, at a rate, until too many have failed again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from qmon.errors import BadInput
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import Choice, OperationState, Progress, RedriveLimits
+from qmon.operate.operator import Operator
+from qmon.operate.run import failures
+from tests.contract.operating import applied, desk_at
+from tests.contract.tables import make
+from tests.facts import connected, query
+from tests.jobs import TABLE, layout
+from tests.queues import made
+
+FAST = RedriveLimits(rate=None)
+JOBS: Layout = replace(layout(), error="last_error", enqueued_at="pushed_at")
+DEAD = """
+ALTER TABLE public.jobs ADD last_error text, ADD pushed_at timestamptz NOT NULL DEFAULT now();
+INSERT INTO public.jobs (status, attempts, payload, last_error, pushed_at)
+SELECT CASE n WHEN 9 THEN 'ready' WHEN 10 THEN 'working' ELSE 'dead' END, 5, 'order ' || n,
+       CASE WHEN n % 2 = 0 THEN 'Connection refused' ELSE 'no such customer' END, now() - n * interval '1 hour'
+FROM generate_series(1, 10) AS n;
+"""
+
+
+@pytest.mark.parametrize(
+    ("choice", "ids"),
+    [
+        (Choice(), [1, 2, 3, 4, 5, 6, 7, 8]),
+        (Choice(error="connection REFUSED"), [2, 4, 6, 8]),
+        (Choice(payload="Order 3"), [3]),
+        (Choice(older_than_s=5.5 * 3600), [6, 7, 8]),
+        (Choice(older_than_s=2.5 * 3600, newer_than_s=4.5 * 3600), [3, 4]),
+        (Choice(error="refused", older_than_s=3.5 * 3600, limit=2), [4, 6]),
+        (Choice(ids=("1", "9")), [1]),
+        (Choice(error="%"), []),
+    ],
+)
+def test_exactly_those_that_are_meant_are_tried_again_and_come_back(
+    database: str, tmp_path: Path, choice: Choice, ids: list[int]
+) -> None:
+    make(database, TABLE + DEAD)
+    before = query(database, "SELECT * FROM public.jobs ORDER BY id")
+    operator = Operator(desk_at(database, tmp_path))
+    prepared = operator.redrive(JOBS, choice, FAST)
+    assert (prepared.plan.count, prepared.plan.refused is None) == (len(ids), bool(ids))
+    assert [row.id for row in prepared.plan.first] == [str(id) for id in ids]
+    assert all(row.error in ("Connection refused", "no such customer") for row in prepared.plan.first)
+    if not ids:
+        return
+    result = applied(prepared)
+    assert (result.state, result.done) == (OperationState.DONE, len(ids))
+    assert result.notes[-1] == f"0 failed again, 0 are done or gone, {len(ids)} not yet"
+    changed = query(
+        database, "SELECT id, status, attempts, started_at, lease FROM public.jobs WHERE attempts = 0 ORDER BY id"
+    )
+    assert changed == [(id, "ready", 0, None, None) for id in ids]
+    assert applied(operator.undo(result.operation)).done == len(ids)
+    assert query(database, "SELECT * FROM public.jobs ORDER BY id") == before
+
+
+@pytest.mark.parametrize("design", ["status", "batch_fast", "batch_split", "batch_single"])
+def test_what_the_payload_contains_is_found_where_the_design_keeps_it(
+    database: str, tmp_path: Path, design: str
+) -> None:
+    layout = made(database, design)
+    assert layout.state is not None
+    with connected(database) as raw:
+        for text in ("Straße 1", "Platz 2"):
+            value = f"convert_to('{text}', 'UTF8')" if design == "status" else f"'{text}'"
+            push = layout.routine("push")
+            assert push is not None
+            raw.execute(f'SELECT "{push.name}"({value})')
+        raw.execute(f'UPDATE "{layout.table.name}" SET {layout.state.column} = {layout.state.dead}, attempts = 5')
+    operator = Operator(desk_at(database, tmp_path))
+    assert operator.redrive(layout, Choice(payload="platz"), FAST).plan.count == 1
+    prepared = operator.redrive(layout, Choice(payload="Straße"), FAST)
+    assert prepared.plan.count == 1
+    assert applied(prepared).done == 1
+    rows = query(database, f'SELECT {layout.state.column}, attempts FROM "{layout.table.name}" ORDER BY {layout.id}')
+    assert rows == [(layout.state.ready, 0), (layout.state.dead, 5)]
+
+
+@pytest.mark.parametrize(
+    ("fails", "again"),
+    [
+        ("UPDATE public.jobs SET status = 'dead', attempts = 1 WHERE status = 'ready'", True),
+        ("UPDATE public.jobs SET attempts = attempts + 1 WHERE status = 'ready'", True),
+        ("UPDATE public.jobs SET status = 'working', attempts = 1 WHERE status = 'ready'", False),
+        ("DELETE FROM public.jobs WHERE status = 'ready'", False),
+    ],
+    ids=["dead", "tried once more", "at work", "done"],
+)
+def test_it_stops_when_they_fail_again(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str, again: bool
+) -> None:
+    monkeypatch.setattr(failures, "LOOK_EVERY_S", 0.0)
+    make(database, f"{TABLE}INSERT INTO public.jobs (status, attempts) SELECT 'dead', 5 FROM generate_series(1, 40)")
+    told: list[Progress] = []
+
+    def popped(now: Progress) -> None:
+        told.append(now)
+        query(database, fails)
+
+    prepared = Operator(desk_at(database, tmp_path)).redrive(layout(), Choice(), RedriveLimits(rate=200.0, failures=5))
+    assert prepared.plan.seconds == pytest.approx(0.2)
+    assert "200 per second at most; it stops once 5 messages failed again" in prepared.plan.consequences
+    result = applied(prepared, tell=popped)
+    if again:
+        assert result.state is OperationState.CANCELLED
+        assert result.done == 20  # of a batch of 20 all failed, before the next
+        assert result.notes[0] == "stopped: 20 messages failed again"
+        assert "failed again: 0; stops at 5" in told[0].note
+    else:
+        assert (result.state, result.done) == (OperationState.DONE, 40)
+    assert query(database, "SELECT count(*) FROM public.jobs WHERE attempts = 5") == [(20 if again else 0,)]
+
+
+def test_the_rate_is_kept(database: str, tmp_path: Path) -> None:
+    make(database, f"{TABLE}INSERT INTO public.jobs (status, attempts) SELECT 'dead', 5 FROM generate_series(1, 12)")
+    told: list[Progress] = []
+    prepared = Operator(desk_at(database, tmp_path)).redrive(layout(), Choice(), RedriveLimits(rate=20.0))
+    assert applied(prepared, tell=told.append).done == 12
+    assert len(told) >= 3  # a fifth of a second's at most in each batch
+    for before, now in pairwise(told):  # no batch begins before those before it have had their time
+        assert now.rate is not None
+        assert now.rate <= 20.0 * now.done / before.done
+
+
+def test_what_makes_no_sense_is_refused(database: str, tmp_path: Path) -> None:
+    make(database, TABLE)
+    operator = Operator(desk_at(database, tmp_path))
+    for choice, limits, why in (
+        (Choice(state="ready"), FAST, "a redrive is of dead messages"),
+        (Choice(error="x"), FAST, "no column for why a message failed"),
+        (Choice(payload=""), FAST, "is empty"),
+        (Choice(older_than_s=60, newer_than_s=60), FAST, "older than 1 m"),
+        (Choice(), RedriveLimits(rate=0.0), "a rate of 0"),
+        (Choice(), RedriveLimits(failures=0), "0 failures"),
+        (Choice(newer_than_s=60), FAST, "no column that says when a message was pushed"),
+    ):
+        with pytest.raises(BadInput, match=why):
+            operator.redrive(layout(), choice, limits)
+    line = made(database, "fifo")
+    assert operator.redrive(line, Choice(), FAST).plan.refused == "this table has no state for dead messages"

@@ -1,0 +1,74 @@
+"""Which messages of a redrive have failed again, and when that is too many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from qmon.operate.run import failures
+from qmon.operate.run.failures import FailureWatch, Outcome
+
+
+class Queue:
+    """What became of messages, by id; and which were looked at."""
+
+    def __init__(self, **known: str) -> None:
+        self.known, self.asked, self.now = known, list[tuple[str, ...]](), 0.0
+
+    def look(self, ids: Sequence[str]) -> list[Outcome]:
+        """Of those that are there."""
+        self.asked.append(tuple(ids))
+        return [Outcome(id, self.known[id]) for id in ids if id in self.known]
+
+    def watch(self, most: int | None) -> FailureWatch:
+        """A watch by the clock of this queue."""
+        return FailureWatch(most, self.look, lambda: self.now)
+
+    def later(self, watch: FailureWatch) -> str | None:
+        """A second later."""
+        self.now += 1.0
+        return watch.why_stop()
+
+
+def test_each_message_counts_once_and_so_many_failures_end_it() -> None:
+    queue = Queue(a="failed", b="waiting", c="done")
+    watch = queue.watch(2)
+    watch.batch(lambda: ["a", "b", "c", "gone"])
+    watch.committed()
+    assert watch.why_stop() is None and not queue.asked  # not at once
+    assert queue.later(watch) is None
+    assert watch.words() == "failed again: 1; stops at 2"
+    queue.known["b"] = "failed"
+    assert queue.later(watch) == "stopped: 2 messages failed again"
+    assert queue.asked == [("a", "b", "c", "gone"), ("b",)]
+    assert watch.summary(6) == "2 failed again, 2 are done or gone, 2 not yet"
+
+
+def test_what_was_rolled_back_is_not_watched_and_no_number_ends_nothing() -> None:
+    queue = Queue(a="failed", b="failed")
+    watch = queue.watch(None)
+    watch.batch(lambda: ["a"])
+    watch.batch(lambda: ["b"])  # the batch of a was rolled back
+    watch.committed()
+    assert queue.later(watch) is None
+    assert queue.asked == [("b",)]
+
+
+def test_a_look_is_bounded_and_those_that_wait_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "LOOKED_AT", 2)
+    queue = Queue(a="waiting", b="waiting", c="failed")
+    watch = queue.watch(1)
+    watch.batch(lambda: ["a", "b", "c"])
+    watch.committed()
+    assert queue.later(watch) is None
+    assert queue.later(watch) == "stopped: 1 message failed again"
+    assert queue.asked == [("a", "b"), ("c", "a")]
+
+
+def test_nothing_is_asked_where_nobody_can_tell() -> None:
+    watch = FailureWatch(1, None)
+    watch.batch(lambda: pytest.fail("nobody needs their ids"))
+    watch.committed()
+    assert watch.why_stop() is None
+    assert watch.summary(3) == watch.words() == "which of them fail again is not known"
