@@ -104,7 +104,7 @@ DEFAULT_FAILURES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class RedriveLimits:
-    """How a redrive goes on. ``rate``: messages per second at most; ``None``: as fast as consumers do not feel it.
+    """How a redrive goes on. ``rate``: messages per second at most; ``None``: as batches that rest allow.
 
     ``failures``: it stops once so many of its messages have failed again; ``None``: however many do.
     """

@@ -82,6 +82,8 @@ class ActionTask:
         self._reported_at = 0.0
         self._handing = threading.Lock()
         self._ended: Ended | None = None
+        self._applied = ""
+        """The title of the plan that is, or was, applied."""
         self.thread: threading.Thread | None = None
 
     def plan(self, prepare: Callable[[Operator], PreparedAction]) -> None:
@@ -107,7 +109,13 @@ class ActionTask:
                 self._ended = ended
                 self._to.post_message(ended)
 
+        self._applied = prepared.plan.title
         self._start(run)
+
+    @property
+    def under_way(self) -> str:
+        """The title of the plan that is being applied; empty where none is."""
+        return self._applied if self._ended is None and self.thread is not None and self.thread.is_alive() else ""
 
     def hand_over(self, to: MessagePump) -> None:
         """From now on tell ``to``; also of an end that has come already and that nobody has read yet."""
@@ -153,6 +161,11 @@ class ActionRunner:
     def read_only(self) -> str | None:
         """Why nothing may be changed here."""
         return self.context.read_only
+
+    @property
+    def under_way(self) -> list[str]:
+        """The titles of the plans that are being applied."""
+        return [task.under_way for task in self._tasks if task.under_way]
 
     def task(self, to: MessagePump) -> ActionTask:
         """A new task that posts to ``to``; it has connections of its own."""

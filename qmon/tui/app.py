@@ -140,7 +140,7 @@ class QmonApp(App[None], inherit_bindings=False):
             self.alerting.notifier.on_failure = lambda words: self.post_message(NoticeFailed(words))
         self._ticker = self.set_interval(_TICK_S, self.tick)
         if self._for_s is not None:
-            self.set_timer(self._for_s, self.action_quit)
+            self.set_timer(self._for_s, self.exit)
         self.source.start(self._feed)
 
     # ------------------------------------------------------------------------------------------- what the source gives
@@ -296,8 +296,15 @@ class QmonApp(App[None], inherit_bindings=False):
         self.notify(words, timeout=3, markup=False)
 
     async def action_quit(self) -> None:
-        """Leave at once; the source is closed afterwards, since it may be stuck in a poll."""
-        self.exit()
+        """Leave, but ask first where an operation is under way, which this ends after its batch.
+
+        The source is closed afterwards, since it may be stuck in a poll.
+        """
+        under_way = [] if self.runner is None else self.runner.under_way
+        if under_way and not self._asked_to_quit:
+            self._ask_to_quit(f"{clean('; '.join(under_way))}: still under way; q again stops it and leaves")
+        else:
+            self.exit()
 
     async def action_copy_or_quit(self) -> None:
         """Copy what is selected; where nothing is, leave when asked a second time."""
@@ -307,9 +314,12 @@ class QmonApp(App[None], inherit_bindings=False):
         elif self._asked_to_quit:
             await self.action_quit()
         else:
-            self._asked_to_quit = True
-            self.set_timer(_ASKED_S, self._forget_to_quit)
-            self.notify("leave qmon? ctrl+c again does, or q", timeout=_ASKED_S, markup=False)
+            self._ask_to_quit("leave qmon? ctrl+c again does, or q")
+
+    def _ask_to_quit(self, words: str) -> None:
+        self._asked_to_quit = True
+        self.set_timer(_ASKED_S, self._forget_to_quit)
+        self.notify(words, timeout=_ASKED_S, markup=False)
 
     def _forget_to_quit(self) -> None:
         self._asked_to_quit = False

@@ -281,7 +281,7 @@ async def test_a_redrive_is_narrowed_down_and_paced_and_planned_anew_as_a_field_
         await d.press("d")
         await d.until(lambda: len(script.asked) == 1 and dialog(d).step is DialogStep.CONFIRM, "the first plan")
         await d.settle()
-        for label in ("error", "payload", "age", "rate", "failures", "reason", "[> Cancel <]"):
+        for label in ("error", "payload", "age", "rate", "stop after", "reason", "[> Cancel <]"):
             assert label in d.text(), label
         await d.press("tab", *"refused", "tab", *"order 1", "tab", "right", "tab", "left", "tab", "right", "right")
         await d.until(
@@ -396,6 +396,9 @@ async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
         await d.until(lambda: dialog(d).step is DialogStep.APPLYING, "applying")
         await d.press("b")
         assert not isinstance(d.app.screen, ActionDialog)
+        await d.press("q")
+        assert "Requeue 1,204 messages of invoices: still under way; q again stops it and leaves" in d.said()
+        assert d.app.is_running
         script.goes.set()
         await d.until(lambda: "done, 1,201 of 1,204; 6 lists it" in d.said(), "its end")
         assert ("poll_now", "invoices") in d.source.asked

@@ -132,7 +132,11 @@ def check_limits(limits: RedriveLimits) -> None:
 
 def limit_words(limits: RedriveLimits) -> str:
     """For a plan: how fast it goes, and when it ends before all is done."""
-    pace = "as fast as consumers do not feel it" if limits.rate is None else f"{number(limits.rate)} per second at most"
+    pace = (
+        "as fast as batches that rest in between go"
+        if limits.rate is None
+        else f"{number(limits.rate)} per second at most"
+    )
     if limits.failures is None:
         return f"{pace}, however many fail again"
     return f"{pace}; it stops once {counted(limits.failures, 'message')} failed again"

@@ -135,8 +135,8 @@ _AGES: Final = (
     ("under 10 m", None, 600.0), ("under 1 h", None, 3_600.0), ("under 1 d", None, 86_400.0),
 )  # fmt: skip
 """Older than, newer than, in seconds."""
-_RATES: Final = (("1/s", 1.0), ("10/s", DEFAULT_RATE), ("100/s", 100.0), ("as fast as not felt", None))
-_FAILURES: Final = (("1", 1), ("5", DEFAULT_FAILURES), ("20", 20), ("100", 100), ("never", None))
+_RATES: Final = (("1/s", 1.0), ("10/s", DEFAULT_RATE), ("100/s", 100.0), ("no limit", None))
+_FAILURES: Final = (("1 failed", 1), ("5", DEFAULT_FAILURES), ("20", 20), ("100", 100), ("never", None))
 
 
 def options(request: ActionRequest) -> tuple[Option, ...]:
@@ -170,7 +170,7 @@ def _of_redrive(request: ActionRequest) -> tuple[Option, ...]:
     rates = tuple((words, _limited(rate=rate)) for words, rate in _RATES)
     failures = tuple((words, _limited(failures=most)) for words, most in _FAILURES)
     aged = (Option("age", ages),) if _tells_age(request) and not request.choice.ids else ()
-    return (*aged, Option("rate", rates, 1), Option("failures", failures, 1))
+    return (*aged, Option("rate", rates, 1), Option("stop after", failures, 1))
 
 
 def _tells_age(request: ActionRequest) -> bool:

@@ -120,9 +120,7 @@ class Pace:
 
     rate: Annotated[
         str,
-        typer.Option(
-            "--rate", metavar="N", help="Messages per second at most; none: as fast as consumers do not feel it."
-        ),
+        typer.Option("--rate", metavar="N", help="Messages per second at most; none: as fast as batches that rest go."),
     ] = "10"
     stop_after: Annotated[
         str,
