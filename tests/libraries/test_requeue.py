@@ -132,9 +132,16 @@ def test_dead_jobs_are_retried(made: tuple[Library, Any], database: str, tmp_pat
         with pytest.raises(BadInput, match="no messages that are dead"):
             acting.requeue(layout_of(database, INVOICES), wanted)
         return
-    prepared = acting.requeue(layout_of(database, INVOICES), wanted)
+    layout = layout_of(database, INVOICES)
+    assert acting.requeue(layout, wanted).plan.count == 1
+    assert acting.redrive(layout, Choice(payload="no such text")).plan.count == 0
+    if layout.error is not None:
+        assert acting.redrive(layout, Choice(error="no such text")).plan.count == 0
+    prepared = acting.redrive(layout, Choice())
     assert (prepared.plan.refused, [row.id for row in prepared.plan.first]) == (None, [log[0].id])
-    assert applied(prepared).done == 1
+    assert (layout.error is None) or prepared.plan.first[0].error
+    result = applied(prepared)
+    assert (result.done, result.notes) == (1, ("0 failed again, 0 are done or gone, 1 not yet",))
     assert library.truth(database)[MAILS]["dead"] == 1
     library.check(database)
     with library.start(database, tmp_path, "again", QUEUES) as again:
