@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, OperationState, Progress, RedriveLimits
 from qmon.operate.operator import Operator
+from qmon.operate.plan.selection import named_names
 from qmon.operate.run import failures
 from tests.contract.operating import applied, desk_at
 from tests.contract.tables import make
@@ -132,6 +135,28 @@ def test_the_rate_is_kept(database: str, tmp_path: Path) -> None:
     for before, now in pairwise(told):  # no batch begins before those before it have had their time
         assert now.rate is not None
         assert now.rate <= 20.0 * now.done / before.done
+
+
+def test_a_look_finds_its_messages_by_their_key_however_deep_the_queue(database: str, tmp_path: Path) -> None:
+    rows = "INSERT INTO public.jobs (status, attempts) SELECT 'ready', 0 FROM generate_series(1, 100000); ANALYZE jobs;"
+    make(database, TABLE + rows)
+    query(database, "VACUUM public.jobs")
+    with desk_at(database, tmp_path).sql("look") as sql:
+        names: dict[str, Name] = {
+            "table": ("public", "jobs"),
+            "called": ("id",),
+            "state": "status",
+            "attempts": "attempts",
+        }
+        statement = sql.statement("outcomes", names | named_names(("id",)))
+    ids = json.dumps([{"id": id} for id in range(1, 100_000, 100)])
+    values = {"ids": ids, "fresh": True, "in_progress": "working", "dead": "dead", "done": None}
+    parameters = [values[name] for name in statement.parameters]
+    with connected(database) as raw:
+        plan = "\n".join(row[0] for row in raw.execute(f"EXPLAIN (ANALYZE, TIMING OFF) {statement.text}", parameters))
+    assert "Seq Scan on jobs" not in plan
+    assert "jobs_pkey" in plan
+    assert "rows=1000.00 loops=1" in plan.splitlines()[0] or "rows=1000 loops=1" in plan.splitlines()[0], plan
 
 
 def test_what_makes_no_sense_is_refused(database: str, tmp_path: Path) -> None:
