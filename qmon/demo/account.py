@@ -8,9 +8,11 @@ import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Final, TypedDict
 
 from qmon.errors import BadInput
+
+_UNPRIVILEGED: Final = "nobody"
 
 if sys.platform == "win32":
     raise ImportError("only where there is POSIX")
@@ -75,7 +77,7 @@ class Account:
         return info.st_mode & bits == bits
 
 
-def server_account(preferred: str = "nobody") -> Account:
+def server_account() -> Account:
     """Our own account; as root, an unprivileged one that exists already.
 
     Nothing is created, and no powers are gained: what the account may do on this machine, everybody may.
@@ -86,10 +88,10 @@ def server_account(preferred: str = "nobody") -> Account:
     if os.geteuid() != 0:
         return Account(_own_name(), os.geteuid(), os.getegid(), other=False)
     try:
-        entry = pwd.getpwnam(preferred)
+        entry = pwd.getpwnam(_UNPRIVILEGED)
     except KeyError:
         raise BadInput(
-            f"PostgreSQL refuses to run as root and there is no account {preferred!r} for it; start qmon as a user"
+            f"PostgreSQL refuses to run as root and there is no account {_UNPRIVILEGED!r} for it; start qmon as a user"
         ) from None
     return Account(entry.pw_name, entry.pw_uid, entry.pw_gid, other=True)
 

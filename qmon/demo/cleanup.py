@@ -15,30 +15,32 @@ if sys.platform == "win32":
     raise ImportError("only where there is POSIX")
 
 _IPC_RMID = 0
+_SERVER_S = 10.0
+_GROUP_S = 2.0
 _SHMEM_LINE = 6  # of postmaster.pid, counted from 0: key and id of the server's System V segment
 
 
-def end_server(mark: str, data: Path, seconds: float = 10.0) -> None:
+def end_server(mark: str, data: Path) -> None:
     """End every process of the server, and remove its shared memory.
 
     The postmaster is asked first (SIGQUIT: no checkpoint, for the data is not wanted any more), since it removes its
-    shared memory as it goes; after ``seconds`` what is left is killed.
+    shared memory as it goes; after ten seconds what is left is killed.
     """
     postmaster = postmaster_pid(data)
     if postmaster in processes.marked(mark):
         processes.send({postmaster}, signal.SIGQUIT)
         processes.thaw(mark)
-        if processes.wait_gone(mark, seconds):
+        if processes.wait_gone(mark, _SERVER_S):
             return
     processes.freeze(mark)  # so that none is started while the others die
     makers = processes.marked(mark)
     processes.kill(mark)
-    if processes.wait_gone(mark, seconds):
+    if processes.wait_gone(mark, _SERVER_S):
         remove_shared_memory(data)
         _remove_made_by(makers)
 
 
-def end_group(group: int, seconds: float = 2.0) -> None:
+def end_group(group: int) -> None:
     """Kill a process group (SIGKILL), wait for its end, and remove the shared memory that it made.
 
     One already gone, or not ours, is passed over.
@@ -46,7 +48,7 @@ def end_group(group: int, seconds: float = 2.0) -> None:
     processes.signal_group(group, signal.SIGSTOP)
     makers = processes.in_group(group)
     processes.signal_group(group, signal.SIGKILL)
-    if processes.wait_group_gone(group, seconds):
+    if processes.wait_group_gone(group, _GROUP_S):
         _remove_made_by(makers)
 
 

@@ -48,7 +48,7 @@ class Alerting:
         group_wait_s: seconds that a notice waits for others of its cause.
         redact: covers what the configuration says in what is told.
         bell: whether ``on_event`` asks for the bell.
-        clock: the monotonic clock of views and states; ``wall``: the time of day in seconds since the epoch.
+        clock: the monotonic clock of views and states.
     """
 
     def __init__(
@@ -61,7 +61,6 @@ class Alerting:
         redact: Callable[[str], str] = lambda text: text,
         bell: bool = True,
         clock: Callable[[], float] = time.monotonic,
-        wall: Callable[[], float] = time.time,
     ) -> None:
         self.notifier = notifier
         self._target = target
@@ -70,7 +69,6 @@ class Alerting:
         self._redact = redact
         self._bell = bell
         self._clock = clock
-        self._wall = wall
         self._memory: dict[Key, Latch] = {}
         self._alerts: tuple[Alert, ...] = ()
         self._told: dict[str, Told] = {}
@@ -108,7 +106,7 @@ class Alerting:
             del self._acknowledged[key]
 
     def _to_tell(self, now: float, wait_s: float) -> list[Notice]:
-        wall = self._wall()
+        wall = time.time()
         notices = notices_of(self._target, self._alerts, now, wall)
         self._told, out = tell(self._told, notices, now, wall, wait_s)
         return [replace(notice, words=hide_secrets(self._redact(notice.words))) for notice in out]

@@ -23,11 +23,11 @@ _MARKS: Final = {Severity.WARNING: "▲", Severity.CRITICAL: "■"}
 _COLOURS: Final = {Severity.WARNING: "warning", Severity.CRITICAL: "attention"}
 
 
-def headline(notice: Notice, most: int = SUMMARY) -> str:
+def headline(notice: Notice) -> str:
     """One line: ``■ CRITICAL shop: orders: oldest 14 m 05 s, above 10 m 00 s``; ``✓ CLEARED …``."""
     state = "✓ CLEARED" if notice.over else f"{_MARKS.get(notice.severity, '·')} {notice.severity.name}"
     about = f"{len(notice.queues)} queues" if len(notice.queues) > 1 else "".join(notice.queues)
-    return cut(": ".join(part for part in (f"{state} {notice.target}", about, notice.words) if part), most)
+    return cut(": ".join(part for part in (f"{state} {notice.target}", about, notice.words) if part), SUMMARY)
 
 
 def details(notice: Notice) -> list[str]:

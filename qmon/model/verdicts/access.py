@@ -13,9 +13,9 @@ from qmon.model.waits.horizon_holders import culprit, name_of
 UNREACHABLE: Final = "unreachable"
 
 
-def unreachable(reason: str, since_at: float | None = None) -> Verdict:
-    """The verdict on a target that was lost. ``reason``: what the way to it says; ``since_at``: when that began."""
-    return Verdict(UNREACHABLE, reason or "no connection", Severity.CRITICAL, since_at, cause="no connection")
+def unreachable(reason: str) -> Verdict:
+    """The verdict on a target that was lost. ``reason``: what connecting says."""
+    return Verdict(UNREACHABLE, reason or "no connection", Severity.CRITICAL, cause="no connection")
 
 
 def _locked(s: RuleInput) -> str | None:

@@ -9,7 +9,7 @@ from qmon.config.notify import ALERTMANAGER, Receiver
 from qmon.config.secrets import endpoint
 from qmon.model.alerts.notices import Notice
 from qmon.monitor.notify.command import CommandDelivery
-from qmon.monitor.notify.sender import BackOff, Deliver, Sender
+from qmon.monitor.notify.sender import Deliver, Sender
 from qmon.monitor.notify.web import AGAIN_S, WebDelivery
 
 
@@ -28,14 +28,14 @@ class Notifier:
         ways: each receiver and how notices get to it.
     """
 
-    def __init__(self, ways: Sequence[tuple[Receiver, Deliver]], *, back_off: BackOff | None = None) -> None:
+    def __init__(self, ways: Sequence[tuple[Receiver, Deliver]]) -> None:
         self.on_failure: Callable[[str], object] = lambda _: None
         """Called on any thread, with one line, when a receiver fails, fails otherwise, or works again."""
         self._senders = [
             (
                 receiver,
                 Sender(
-                    receiver.name, deliver, report=lambda words: self.on_failure(words), back_off=back_off,
+                    receiver.name, deliver, report=lambda words: self.on_failure(words),
                     again_s=AGAIN_S if receiver.shape == ALERTMANAGER else None,
                 ),
             )

@@ -80,24 +80,20 @@ class Poller:
         resolve: finds the queues to watch, given what it found last; asked at each connect, and in the background
             every two minutes, and every few seconds while a queue is gone.
         interval_s: seconds between polls.
-        clock: our monotonic clock, seconds.
         budget: what polling may cost the server; one per cent of a processor by default.
         within_s: seconds after which it will be closed; a count that takes longer is not begun. ``None``: no limit.
-        at_once: more queues than this are read in turns, but for those that are looked at.
     """
 
     def __init__(
         self, target: str, engine: Engine, connect: Connect, resolve: Resolve, interval_s: float = 2.0,
-        clock: Callable[[], float] = time.monotonic, budget: Budget | None = None, within_s: float | None = None,
-        at_once: int = AT_ONCE,
+        budget: Budget | None = None, within_s: float | None = None,
     ) -> None:  # fmt: skip
         self._target = target
         self._engine = engine
         self._connect = OwnConnections(connect)
-        self._catalog = CatalogReading(resolve, clock)
+        self._catalog = CatalogReading(resolve)
         self._budget = budget
-        self._at_once = at_once if within_s is None else sys.maxsize
-        self._clock = clock
+        self._at_once = AT_ONCE if within_s is None else sys.maxsize
         self._interval_s = _checked(interval_s)
         self._focus = Focus()
         self._sink: Sink | None = None
@@ -114,8 +110,8 @@ class Poller:
         self._failing = log.Changes(_LOG)
         self._sequence = 0
         self._connected = threading.Event()
-        self._slow = ExactCounts(engine, self._connect_background, clock, budget, within_s, self._catalog)
-        self._sampler = WaitSampler(engine, self._connect_background, clock)
+        self._slow = ExactCounts(engine, self._connect_background, time.monotonic, budget, within_s, self._catalog)
+        self._sampler = WaitSampler(engine, self._connect_background)
         self._watchdog: threading.Thread | None = None
 
     @property
@@ -188,10 +184,10 @@ class Poller:
         if attempt.busy_since is not None and attempt.connection is not None:
             _in_background(attempt.connection.cancel)
         ending = [_in_background(self._slow.close), _in_background(self._sampler.close), attempt.thread]
-        until = self._clock() + _GRACE_S
+        until = time.monotonic() + _GRACE_S
         for thread in ending:
             if thread is not None:
-                thread.join(timeout=max(0.0, until - self._clock()))
+                thread.join(timeout=max(0.0, until - time.monotonic()))
 
     def _begin(self, attempt: _ConnectionAttempt) -> None:
         self._attempt = attempt
@@ -207,7 +203,7 @@ class Poller:
     def _state(
         self, attempt: _ConnectionAttempt, phase: Phase, reason: str = "", retry_at: float | None = None
     ) -> None:
-        self._emit(attempt, SourceState(self._target, phase, reason, retry_at, self._clock(), attempt.reads))
+        self._emit(attempt, SourceState(self._target, phase, reason, retry_at, time.monotonic(), attempt.reads))
 
     def _run(self, attempt: _ConnectionAttempt) -> None:
         while not self._closed.is_set() and not attempt.abandoned.is_set():
@@ -247,7 +243,7 @@ class Poller:
         self._reason = reason
         attempt.busy_since = None
         self._wake.clear()
-        self._state(attempt, Phase.LOST, reason, self._clock() + pause)
+        self._state(attempt, Phase.LOST, reason, time.monotonic() + pause)
         self._wake.wait(pause)
 
     def _stay(self, attempt: _ConnectionAttempt) -> None:
@@ -257,7 +253,7 @@ class Poller:
         connection = attempt.connection = self._connect(POLL)
         self._connected.set()
         collector = Collector(
-            self._target, self._engine, connection, self._slow, self._clock, self._sampler, self._budget,
+            self._target, self._engine, connection, self._slow, time.monotonic, self._sampler, self._budget,
             lambda: self._connect.commits, attempt.suspicion, self._at_once,
         )  # fmt: skip
         self._first_read(attempt, collector, connection)
@@ -284,7 +280,7 @@ class Poller:
             self._emit(attempt, snapshot)
             self._failing.see({f"{self._target}: {f.probe} of {f.queue or 'all'}": f.reason for f in snapshot.failures})
             self._catalog.gone = self._catalog.gone or any(failure.gone for failure in snapshot.failures)
-            took = self._clock() - began
+            took = time.monotonic() - began
             pause = collector.observer.interval_s
             self._wake.wait(max(pause - took, 0.1 * pause))
 
@@ -312,7 +308,7 @@ class Poller:
 
     def _busy(self, attempt: _ConnectionAttempt, allowed_s: float) -> float:
         attempt.allowed_s = allowed_s
-        attempt.busy_since = now = self._clock()
+        attempt.busy_since = now = time.monotonic()
         return now
 
     def _deadline(self) -> float:
@@ -324,7 +320,7 @@ class Poller:
             attempt, since, pause = self._attempt, self._attempt.busy_since, _LEAST_S
             if since is None:
                 continue
-            over = self._clock() - since - attempt.allowed_s
+            over = time.monotonic() - since - attempt.allowed_s
             pause = _WATCH_EVERY_S if attempt.reads else min(max(_WATCH_EVERY_S, -over), _LEAST_S)
             if attempt.reads and not attempt.reported and over + attempt.allowed_s > _REPORT_S:
                 attempt.reported = True

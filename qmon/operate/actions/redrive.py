@@ -57,7 +57,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
         query = MessageQuery(sql, layout, structure, choice, wanted)
         chosen = query.choose()
         count = chosen.rows.count
-        undo = undo_of(context, sql, strategy)
+        undo = undo_of(sql, strategy)
         plan = Plan(
             Kind.REDRIVE,
             context.target.name,

@@ -72,7 +72,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
         query = MessageQuery(sql, layout, structure, choice, wanted)
         chosen = query.choose()
         count = chosen.rows.count
-        undo = undo_of(context, sql, strategy)
+        undo = undo_of(sql, strategy)
         why = why or strategy.in_the_way(sql) or (None if count else "no message matches: nothing to do")
         plan = Plan(
             Kind.REQUEUE,
@@ -284,7 +284,7 @@ def unfit(context: OperatorContext, structure: Structure) -> str | None:
     return None
 
 
-def undo_of(context: OperatorContext, sql: Sql, strategy: RequeueStrategy) -> Undo:
+def undo_of(sql: Sql, strategy: RequeueStrategy) -> Undo:
     """Whether what it changes can be taken back."""
     if not strategy.known:
         return Undo(possible=False, notes=("nothing makes a message known: the queue has neither a key nor ids",))

@@ -51,10 +51,10 @@ def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, on_progress
     return _outcome(case, sessions, warm, count, before, after, sampler)
 
 
-def empty_rate(site: Site, plan: BenchPlan, seconds: float = 1.0) -> float:
+def empty_rate(site: Site, plan: BenchPlan) -> float:
     """Rounds per second of the loop with nothing in it, with as many sessions as the load has."""
     call = empty_loop(site)
-    count = max(2, round(seconds / SLICE_S))
+    count = round(1.0 / SLICE_S)
     with LoadSessions(site.connect, site.statement("salvage")) as sessions:
         sessions.add("pusher", plan.pushers + plan.poppers, call, {"batch": 1, "unit": 16, "ahead": 1, "bytes": 1})
         sessions.start(_clock(site) + _SETTLE_S, count)
