@@ -138,30 +138,24 @@ class Connection(Protocol):
     @property
     def version(self) -> tuple[int, int]:
         """The server's version, such as (18, 6) or (16, 0)."""
-        ...
 
     @property
     def session_id(self) -> int:
         """The server's id of this session."""
-        ...
 
     @property
     def pooled(self) -> bool:
         """Whether a pooler is in between: then our settings last for a transaction, and nothing stays behind."""
-        ...
 
     @property
     def commits(self) -> int:
         """Transactions committed so far; each statement or batch outside ``transaction`` is one."""
-        ...
 
     def fetch(self, bound: Bound) -> Rows:
         """Run one statement that returns rows; its columns must be the declared ones."""
-        ...
 
     def fetch_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
         """Run several statements in one round trip. One that fails fails the batch: fall back to ``fetch``."""
-        ...
 
     def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
         """As ``fetch_batch``, for some statements of a list; it is the same from poll to poll, the choice is not.
@@ -169,36 +163,29 @@ class Connection(Protocol):
         Where the server plans by text, the text is that of the whole list, so that its plan is reused; a long list
         takes a few round trips. Statements that are not asked for keep the values of before, so that their types stay.
         """
-        ...
 
     def set_up(self, bound: Bound) -> None:
         """Run a statement that sets up the session, at once, or where it is pooled, at the start of each transaction.
 
         Its parameter ``local``, where it has one, is given here.
         """
-        ...
 
     def limit(self, statement_s: float) -> None:
         """From now on end statements after this many seconds, whatever the session began with."""
-        ...
 
     def execute(self, bound: Bound) -> int:
         """Run one statement for its effect; returns the rows affected, -1 where the driver does not say.
 
         One that declares the column ``done`` alone says itself how many."""
-        ...
 
     def transaction(self) -> AbstractContextManager[None]:
         """Commit at the end of the block, roll back on any exception."""
-        ...
 
     def cancel(self) -> None:
         """Ask the server to end the statement under way. May be called from any thread; does not wait."""
-        ...
 
     def close(self) -> None:
         """Close; never raises."""
-        ...
 
 
 class Engine(Protocol):
@@ -207,59 +194,47 @@ class Engine(Protocol):
     @property
     def name(self) -> EngineName:
         """``postgres`` or ``sqlserver``: also the name of its folder in ``sql/``."""
-        ...
 
     def quote(self, parts: Sequence[str]) -> str:
         """An identifier of one or more parts, quoted; raises ``BadInput`` where a part cannot be one."""
-        ...
 
     def literal(self, text: str) -> str:
         """A string literal, for the few places where the server takes no identifier and no parameter (``nextval``)."""
-        ...
 
     def ids(self, ids: Sequence[int]) -> str:
         """Several object ids as one value, in the form that the statements of this engine take."""
-        ...
 
     def texts(self, texts: Iterable[str]) -> str:
         """Several texts as one value, in their order and in the form that the statements of this engine take."""
-        ...
 
     def utc(self, expression: str, zone: Zone) -> str:
         """The moment in UTC that a time means, whose clock is that of ``zone`` where the time names none itself."""
-        ...
 
     def clock(self, zone: Zone) -> str:
         """The present time to compare a column of such times with."""
-        ...
 
     def now_less(self, zone: Zone, seconds: str) -> str:
         """The same as of the start of the statement, less some seconds if given, so that an index can serve it."""
-        ...
 
     def advisory_lock(self, key: str) -> str:
         """True where a session of this database holds an advisory lock whose key is this whole number.
 
         Raises ``BadInput`` where the engine has no such locks.
         """
-        ...
 
     def text_type(self, kind: str) -> str:
         """The type of text, without its length, that a column of type ``kind`` is compared with and stays as it is."""
-        ...
 
     def text_of(self, columns: Sequence[str]) -> str:
         """An expression for the text of a column, or of several as ``qmon.model.layout.ids`` reads it; they are
         quoted.
         """
-        ...
 
     def equals(self, column: str, type_name: str, kind: str) -> str:
         """A condition: the column, which is quoted, has the value that the text of one parameter means.
 
         ``type_name``: its type, with length; ``kind``: its base type, without. An index on the column serves it.
         """
-        ...
 
     def contains(self, expression: str, text: str, *, binary: bool) -> str:
         """A condition: the text of an expression contains ``text``, in capitals or not; both stand in it once or more.
@@ -273,34 +248,27 @@ class Engine(Protocol):
 
         Bytes are written as hex digits, two each, after two characters. ``column``: quoted.
         """
-        ...
 
     def binary(self, text: str) -> Value:
         """A text as the value for a column of bytes."""
-        ...
 
     @property
     def counts_reads(self) -> bool:
         """Whether a transaction that only read is counted among the server's transactions."""
-        ...
 
     @property
     def plans_by_text(self) -> bool:
         """Whether the server keeps a plan for each text of a batch as it is, so that a text had better recur."""
-        ...
 
     @property
     def shows_deleted(self) -> bool:
         """Whether what we read still holds rows that a running transaction has deleted."""
-        ...
 
     def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
         """The statement that lets ``role``, quoted already, see the sessions of others."""
-        ...
 
     def connect(self, target: Target, session: Session) -> Connection:
         """Connect; raises ``Unreachable``, ``MissingDriver`` or ``BadInput`` with one clear line.
 
         Never asks anybody for a password: where the server wants one and ``target`` has none, ``PasswordNeeded``.
         """
-        ...

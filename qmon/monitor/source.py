@@ -83,36 +83,28 @@ class SnapshotSource(Protocol):
     @property
     def target(self) -> str:
         """The target's name, free of secrets."""
-        ...
 
     @property
     def interval_s(self) -> float:
         """Seconds between polls, as asked for."""
-        ...
 
     def start(self, sink: Sink) -> None:
         """Begin; ``sink`` gets every snapshot and every change of phase."""
-        ...
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Poll as soon as the poll under way has ended. ``changed``: a queue that older messages were put back to.
 
         ``whole``: read what is throttled, too.
         """
-        ...
 
     def set_interval(self, seconds: float) -> None:
         """Poll every ``seconds`` from now on (0.5 to 60)."""
-        ...
 
     def set_focus(self, focus: Focus) -> None:
         """Say what is on the screens."""
-        ...
 
     def count_exactly(self, queue: str) -> None:
         """Ask for an exact count of one queue, on the slow connection; it arrives as that queue's count."""
-        ...
 
     def close(self) -> None:
         """End; waits at most two seconds for the poll under way, then abandons it."""
-        ...

@@ -85,10 +85,13 @@ _UNPACKED_AT_MOST: Final = 16 << 20
 class Postgres:
     """The engine of PostgreSQL 13 and later."""
 
-    @property
-    def name(self) -> EngineName:
-        """``postgres``."""
-        return "postgres"
+    name: Final[EngineName] = "postgres"
+    counts_reads: Final = True
+    """Every statement is a transaction, and every transaction is counted."""
+    plans_by_text: Final = False
+    """Statements are prepared one by one."""
+    shows_deleted: Final = True
+    """A deleted row stays until its transaction commits."""
 
     def quote(self, parts: Sequence[str]) -> str:
         """Parts in double quotes. Raises ``BadInput`` for what PostgreSQL would refuse or cut short."""
@@ -181,21 +184,6 @@ class Postgres:
     def binary(self, text: str) -> Value:
         """The text itself: its type is that of the parameter it is bound to."""
         return text
-
-    @property
-    def counts_reads(self) -> bool:
-        """Every statement is a transaction, and every transaction is counted."""
-        return True
-
-    @property
-    def plans_by_text(self) -> bool:
-        """Statements are prepared one by one."""
-        return False
-
-    @property
-    def shows_deleted(self) -> bool:
-        """A deleted row stays until its transaction commits."""
-        return True
 
     def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
         """Membership in the role that sees all statistics."""

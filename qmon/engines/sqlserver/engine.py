@@ -67,10 +67,13 @@ _STYLES: Final[Mapping[str, int]] = {
 class SqlServer:
     """The engine of SQL Server 2012 and later."""
 
-    @property
-    def name(self) -> EngineName:
-        """``sqlserver``."""
-        return "sqlserver"
+    name: Final[EngineName] = "sqlserver"
+    counts_reads: Final = False
+    """Transactions/sec counts what has begun a transaction, which a lone SELECT does not."""
+    plans_by_text: Final = True
+    """The plan cache is keyed by the text of a batch, whole; one of a hundred statements takes long to compile."""
+    shows_deleted: Final = False
+    """READ UNCOMMITTED passes over what is deleted, be it committed or not."""
 
     def quote(self, parts: Sequence[str]) -> str:
         """Parts in brackets. Raises ``BadInput`` for what SQL Server would refuse."""
@@ -179,21 +182,6 @@ class SqlServer:
     def binary(self, text: str) -> Value:
         """The bytes of the text in UTF-8: the server makes no bytes of text by itself."""
         return text.encode()
-
-    @property
-    def counts_reads(self) -> bool:
-        """Transactions/sec counts what has begun a transaction, which a lone SELECT does not."""
-        return False
-
-    @property
-    def plans_by_text(self) -> bool:
-        """The plan cache is keyed by the text of a batch, whole; one of a hundred statements takes long to compile."""
-        return True
-
-    @property
-    def shows_deleted(self) -> bool:
-        """READ UNCOMMITTED passes over what is deleted, be it committed or not."""
-        return False
 
     def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
         """The right on the server, which a login is given in master; in Azure SQL Database that on the database."""
