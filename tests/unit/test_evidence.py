@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from qmon.model.evidence import QueueEvidence
+from qmon.model.evidence import DoubleDelivery, QueueEvidence
 from qmon.model.figure import Figure
-from qmon.model.samples.messages import MessageDiagnostics
+from qmon.model.layout.layout import Ring, TableName
+from qmon.model.samples.clients import ClientSample
+from qmon.model.samples.messages import MessageDiagnostics, SweepSample
 from qmon.model.sessions.clients import Sessions
 from qmon.model.sessions.owners import Owners
-from qmon.model.snapshot import ProbeFailure, QueueSamples
+from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.monitor.state.diagnosis import READ_BY, QueueDiagnosis
+from tests.unit.test_locked import waiting
+from tests.unit.test_verdicts_archive import COUNTERS
 from tests.unit.test_verdicts_messages import LAYOUT, POLL, client, owner
 
 DONE = Figure.unknown("nothing is done")
@@ -50,3 +54,63 @@ def test_what_fails_to_be_read_is_what_it_was_for_half_a_minute_and_goes_on_when
 def test_each_field_says_which_probes_it_comes_from_so_that_it_is_forgotten_when_they_fail_for_long() -> None:
     by_other_means = {"pushers", "poppers", "use"}  # forgotten with the sessions; figures have an age of their own
     assert {field.name for field in fields(QueueEvidence)} == READ_BY.keys() | by_other_means
+
+
+def at(seconds: float, *failed: str, **more: object) -> Snapshot:
+    """A poll so many seconds after the first, in which these probes of the target fail."""
+    failures = tuple(ProbeFailure(probe, "no answer") for probe in failed)
+    given = {"blocking": (), **more}
+    return replace(FULL, sampled_at=1000.0 + seconds, failures=failures, **given)  # type: ignore[arg-type]
+
+
+def test_who_locks_everything_is_who_it_was_while_that_is_not_read_for_half_a_minute() -> None:
+    q = QueueSamples(LAYOUT)
+    for failed, blocking in (("counters", ()), ("waits", None), ("head_state", ())):
+        evidence = QueueDiagnosis()
+        found = evidence.locked(at(0.0, blocking=waiting()), q)
+        assert found is not None
+        assert found.by == "session 61"
+        assert evidence.locked(at(29.0, failed, blocking=blocking), q) == found
+        assert evidence.locked(at(31.0, failed, blocking=blocking), q) is None, "old is not fresh"
+    evidence = QueueDiagnosis()
+    evidence.locked(at(0.0, blocking=waiting()), q)
+    assert evidence.locked(at(1.0), replace(q, left_out=("head_state",))) is not None
+    assert evidence.locked(at(2.0), replace(q, left_out=("unseen_state",))) is None, "read seldom while all move"
+    evidence.locked(at(3.0, blocking=waiting()), q)
+    assert evidence.locked(at(4.0), q) is None, "it is over"
+
+
+def test_a_ring_that_is_not_swept_in_a_poll_has_lost_what_it_had() -> None:
+    sequence = TableName("dbo", "s")
+    ring = replace(LAYOUT, design="ring", state=None, owner=None, ring=Ring(100, sequence, sequence))
+    swept = QueueSamples(ring, diagnostics=MessageDiagnostics(sweep=SweepSample(0, 9, 9, 1, 7, 0, None, None)))
+    evidence = QueueDiagnosis()
+    lost = evidence.add(at(0.0), swept, DONE, SEEN).ring_loss
+    assert lost is not None
+    assert evidence.add(at(1.0), QueueSamples(ring), DONE, SEEN).ring_loss == lost
+    assert evidence.add(at(29.0, "ring_sweep"), QueueSamples(ring), DONE, SEEN).ring_loss == lost
+    assert evidence.add(at(31.0, "ring_sweep"), QueueSamples(ring), DONE, SEEN).ring_loss is None
+
+
+def test_what_was_done_and_who_has_it_twice_stay_while_another_probe_hides_them() -> None:
+    evidence, done = QueueDiagnosis(), Figure(500.0)
+    counted = QueueSamples(LAYOUT, counters=COUNTERS)
+    before = evidence.add(at(0.0), counted, done, SEEN).archiving
+    assert before is not None
+    assert evidence.add(at(2.0, "head_state"), counted, DONE, SEEN).archiving == before
+    assert evidence.add(at(33.0, "head_state"), counted, DONE, SEEN).archiving is None
+    evidence, (first, then) = QueueDiagnosis(), (client(61, 10.0), client(62, 1.0))
+
+    def seen(
+        seconds: float, whose: str, *failed: str, clients: tuple[ClientSample, ...] | None
+    ) -> tuple[DoubleDelivery, ...]:
+        row = MessageDiagnostics(owners=(owner("7", "alive", 1.0, whose),))
+        return evidence.add(
+            at(seconds, *failed, clients=clients), QueueSamples(LAYOUT, diagnostics=row), DONE, None
+        ).twice
+
+    seen(0.0, "61/5", clients=(replace(first, begun_s=1.0), then))
+    twice = seen(2.0, "62/5", clients=(replace(first, begun_s=3.0), then))
+    assert twice
+    assert seen(4.0, "62/5", "clients", clients=None) == twice
+    assert seen(35.0, "62/5", "clients", clients=None) == ()

@@ -52,7 +52,7 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
     nothing = Figure.unknown("nothing was popped")
     read = QueueEvidence(poppers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ()))
     seen = replace(
-        FINE, queue=read, snapshot=replace(poll(1, 0.0), horizon=()),
+        FINE, queue=read, snapshot=replace(poll(1, 0.0), horizon=(), blocking=()),
         target=TargetEvidence(waiting=waiting()),
     )  # fmt: skip
     assert undecided_of(seen, 0.0, {}) == frozenset()
@@ -66,7 +66,8 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
     assert "no pops" in undecided_of(seen, 0.0, {}, follow=True)
     for blind, codes in (
         (replace(seen, target=TargetEvidence()), {"log-bound", "latch-bound"}),
-        (replace(seen, snapshot=replace(poll(1, 0.0), horizon=None)), {"vacuum held back"}),
+        (replace(seen, snapshot=replace(poll(1, 0.0), horizon=None, blocking=())), {"vacuum held back"}),
+        (replace(seen, snapshot=replace(poll(1, 0.0), horizon=(), blocking=None)), {"everything locked"}),
         (replace(seen, queue=replace(read, poppers=None)), {"no poppers", "poppers not claiming"}),
     ):
         assert undecided_of(blind, 0.0, {}) == codes
@@ -78,7 +79,13 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
         ("tried_state", {"poison message at the head", "delivered twice"}),
         ("ring_sweep", {"ring hole", "ring orphans"}),
         ("priorities_state", {"priority starved"}),
-        ("counters", {"archive behind"}),
+        ("counters", {"archive behind", "latch-bound", "deadlocks", "statistics", "everything locked"}),
+        ("head_state", {"archive behind", "everything locked"}),
+        ("clients", {"delivered twice"}),
+        ("writers", {"everything locked"}),
+        ("waits", {"everything locked", "latch-bound"}),
+        ("uses", {"statistics", "vacuum held back"}),
+        ("pauses", {"paused"}),
         ("circles", {"deadlocks"}),
         ("statistics", {"statistics"}),
     ],
@@ -87,13 +94,14 @@ def test_a_verdict_whose_probe_fails_is_not_over(probe: str, codes: set[str]) ->
     nothing = Figure.unknown("nothing was popped")
     read = QueueEvidence(poppers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ()))
     seen = replace(
-        FINE, queue=read, snapshot=replace(poll(1, 0.0), horizon=()), target=TargetEvidence(waiting=waiting())
-    )
+        FINE, queue=read, snapshot=replace(poll(1, 0.0), horizon=(), blocking=()),
+        target=TargetEvidence(waiting=waiting()),
+    )  # fmt: skip
     failed = ProbeFailure(probe, "took longer than the poll may")
-    for_all = replace(seen, snapshot=replace(poll(1, 0.0), horizon=(), failures=(failed,)))
+    for_all = replace(seen, snapshot=replace(poll(1, 0.0), horizon=(), blocking=(), failures=(failed,)))
     assert undecided_of(replace(seen, failures=(replace(failed, queue="orders"),)), 0.0, {}) == codes
     assert undecided_of(for_all, 0.0, {}) == codes
-    elsewhere = replace(poll(1, 0.0), horizon=(), failures=(replace(failed, queue="mails"),))
+    elsewhere = replace(poll(1, 0.0), horizon=(), blocking=(), failures=(replace(failed, queue="mails"),))
     assert undecided_of(replace(seen, snapshot=elsewhere), 0.0, {}) == frozenset()
 
 

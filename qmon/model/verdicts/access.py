@@ -41,7 +41,8 @@ LOCKED = Rule(
     explains=("no pops", "no poppers", "poppers not claiming", "ring full", "pushers outrun poppers"),
     cause=lambda s: s.locked.by if s.locked is not None else "",
     keys={"4": _waited_for, "3": _holds_horizon},
-    probes=("blocking",),
+    probes=("blocking", "waits", "writers", "held", "unseen", "locks", "head", "counters", "table_counters"),
+    unread=lambda s: s.snapshot is None or s.snapshot.blocking is None,
 )
 
 

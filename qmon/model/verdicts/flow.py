@@ -13,7 +13,7 @@ from qmon.model.samples.polled import WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
 from qmon.model.text import duration
-from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always
+from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always, uncounted
 
 
 def _paused(s: RuleInput) -> str | None:
@@ -30,6 +30,7 @@ PAUSED = Rule(
     0.0,
     _paused,
     keys={"p": _sides(Side.PUSHERS), "P": _sides(Side.POPPERS), "p P": _sides(Side.PUSHERS, Side.POPPERS)},
+    probes=("pauses",),
 )
 
 
@@ -51,7 +52,14 @@ def _behind(s: RuleInput) -> str | None:
     return f"{grows}; nothing was archived for {duration(a.silent_s)}"
 
 
-BEHIND = Rule("archive behind", Severity.WARNING, 10.0, _behind, probes=("counters", "table_counters"))
+BEHIND = Rule(
+    "archive behind",
+    Severity.WARNING,
+    10.0,
+    _behind,
+    probes=("counters", "table_counters", "head", "progress"),
+    unread=uncounted,
+)
 
 
 _STILL_S: Final = 20.0
@@ -150,7 +158,12 @@ def _owners_live(s: RuleInput) -> bool:
 
 
 STUCK = Rule(
-    "stuck in progress", Severity.CRITICAL, 0.0, _stuck, keys={"2": _owners_live, "r": always}, probes=("owners",)
+    "stuck in progress",
+    Severity.CRITICAL,
+    0.0,
+    _stuck,
+    keys={"2": _owners_live, "r": always},
+    probes=("owners", "group_owners"),
 )
 
 

@@ -72,7 +72,7 @@ POISON = Rule(
     keys={"2": always},
     probes=_ROWS,
 )
-DELIVERED_TWICE = Rule("delivered twice", Severity.CRITICAL, 2.0, _twice, probes=_ROWS)
+DELIVERED_TWICE = Rule("delivered twice", Severity.CRITICAL, 2.0, _twice, probes=(*_ROWS, "clients"))
 HOLE = Rule(
     "ring hole",
     Severity.CRITICAL,

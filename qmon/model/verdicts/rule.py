@@ -119,3 +119,8 @@ class Rule:
     def key(self, given: RuleInput) -> str:
         """The key that answers it with this evidence, or keys with a space between them; empty where none does."""
         return next((key for key, fits in self.keys.items() if fits(given)), "")
+
+
+def uncounted(given: RuleInput) -> bool:
+    """Whether the counters of the queue's table were not read, which also tell its number."""
+    return given.samples is not None and given.samples.counters is None

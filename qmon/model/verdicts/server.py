@@ -15,7 +15,7 @@ from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.usage import StatisticsSample
 from qmon.model.samples.waits import LatchSample
 from qmon.model.text import duration, milliseconds, size
-from qmon.model.verdicts.rule import Rule, RuleInput, always
+from qmon.model.verdicts.rule import Rule, RuleInput, always, uncounted
 from qmon.model.waits.horizon_holders import culprit, name_of, who
 from qmon.model.waits.known import LOG_WAITS, PAGE_LATCHES
 
@@ -24,6 +24,10 @@ STALE_ROWS: Final = 10_000
 STALE_TIMES: Final = 10.0
 ANALYZED_OFTEN: Final = 4
 """This many updates of the statistics in 20 seconds cost more than they are worth."""
+
+
+_TOTALS: Final = ("counters", "table_counters")
+"""They tell which tables are the queue's."""
 
 
 def _statistics(s: RuleInput) -> str | None:
@@ -58,7 +62,9 @@ def _table(s: RuleInput, place: int) -> str:
     return str(named) if named is not None else "the queue's table"
 
 
-STATISTICS = Rule("statistics", Severity.NOTICE, 75.0, _statistics, probes=("statistics",))
+STATISTICS = Rule(
+    "statistics", Severity.NOTICE, 75.0, _statistics, probes=("statistics", "uses", *_TOTALS), unread=uncounted
+)
 """The hold time gives the server's own upkeep its turn: PostgreSQL's autovacuum comes round once a minute."""
 
 
@@ -108,7 +114,9 @@ def _one(member: CircleSample) -> str:
     return f"session {member.session}{who}: {short}"
 
 
-DEADLOCKS = Rule("deadlocks", Severity.WARNING, 0.0, _deadlocks, keys={"4": always}, probes=("deadlock", "circles"))
+DEADLOCKS = Rule(
+    "deadlocks", Severity.WARNING, 0.0, _deadlocks, keys={"4": always}, probes=("deadlock", "circles", *_TOTALS)
+)
 
 
 LOG_SHARE: Final = 0.5
@@ -164,6 +172,7 @@ LOG = Rule(
     _log,
     cause=lambda _: "the log",
     keys={"3": always},
+    probes=("wait_totals", "server_counters"),
     unread=_waits_unread,
 )
 
@@ -206,7 +215,15 @@ def _where(s: RuleInput, seen: Sequence[LatchSample]) -> str:
     return f"{table} or its index{'' if len(indexes) == 1 else 'es'} {names}"
 
 
-LATCH = Rule("latch-bound", Severity.WARNING, 8.0, _latch, keys={"3": always}, unread=_waits_unread)
+LATCH = Rule(
+    "latch-bound",
+    Severity.WARNING,
+    8.0,
+    _latch,
+    keys={"3": always},
+    probes=("latches", "waits", "wait_totals", *_TOTALS),
+    unread=lambda s: _waits_unread(s) or uncounted(s),
+)
 
 
 TIMES: Final = 3.0
@@ -269,5 +286,6 @@ HORIZON = Rule(
     _held,
     cause=_holder,
     keys={"3": always},
+    probes=("uses", "version_store", "procedures"),
     unread=lambda s: s.snapshot is None or s.snapshot.horizon is None or s.queue.use is None,
 )

@@ -10,26 +10,31 @@ from qmon.model.evidence import NO_QUEUE_EVIDENCE, Archiving, QueueEvidence, Rep
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side
+from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.clients import MOST_CLIENTS
 from qmon.model.samples.polled import CounterSample
 from qmon.model.sessions.clients import ClientsSeen, Sessions, quiet_for, seen_of, way_to_know
 from qmon.model.sessions.owners import owners_of
 from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.waits.locked import Locked, everything_locked
 from qmon.monitor.state.messages import DoubleDeliveryTrack, PriorityTrack, TriesTrack
 from qmon.monitor.state.rates.counters import CounterWindow
 from qmon.monitor.state.ring import RingTrack
+from qmon.monitor.state.stale_figures import of_locks
 
 _STALE_S: Final = 30.0
 _ARCHIVED_S: Final = 30.0
 _ROWS: Final = ("owners", "tried")
 _SWEEP: Final = "ring_sweep"
+_DONE: Final = ("counters", "table_counters", "head", "progress")
+_HOLDERS: Final = ("counters", "table_counters", "head", "held", "unseen", "locks", "writers", "waits", "blocking")
 READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "owners": _ROWS,
     "repeated": _ROWS,
-    "twice": _ROWS,
+    "twice": (*_ROWS, "clients"),
     "ring_loss": (_SWEEP,),
     "starved": ("priorities",),
-    "archiving": ("counters", "table_counters"),
+    "archiving": _DONE,
 }
 """What the probes begin with that a field of ``QueueEvidence`` comes from."""
 
@@ -51,8 +56,9 @@ class QueueDiagnosis:
         self._priorities = PriorityTrack()
         self._archive = ArchiveTrack()
         self._last = NO_QUEUE_EVIDENCE
-        self._seen_at = float("-inf")
+        self._seen_at = self._swept_at = float("-inf")
         self._failing: dict[str, float] = {}
+        self._locked: tuple[float, Locked | None] = (float("-inf"), None)
 
     def add(self, snapshot: Snapshot, q: QueueSamples, done: Figure, sessions: Sessions | None) -> QueueEvidence:
         """Take in one poll; returns what is known now. ``done``: messages that are done and not archived.
@@ -63,9 +69,13 @@ class QueueDiagnosis:
         before, failing = self._last, failing_probes(q, snapshot)
         missed = (*q.left_out, *failing)
         rows_read = not any(probe.startswith(_ROWS) for probe in missed)
+        seen = snapshot.clients is not None
+        missed_done = q.counters is None or (done.value is None and any(probe.startswith(_DONE) for probe in missed))
         loss = before.ring_loss
-        if layout.ring is not None and _SWEEP not in missed:
-            loss = self._ring.add(messages, layout.ring.size, at)
+        if layout.ring is not None and messages.sweep is not None:
+            loss, self._swept_at = self._ring.add(messages, layout.ring.size, at), at
+        elif at - self._swept_at > _STALE_S and _SWEEP not in q.left_out:
+            loss = None
         workers = None
         if layout.part is not None:  # whose sessions are its workers' cannot be told by what they run
             sessions = None
@@ -75,16 +85,27 @@ class QueueDiagnosis:
             poppers=workers or (before.poppers if sessions is None else self._poppers.add(snapshot, layout, sessions)),
             owners=owners_of(messages, layout.timeout_s) if rows_read else before.owners,
             repeated=self._repeated(q, at) if rows_read else before.repeated,
-            twice=self._deliveries.add(snapshot, layout, messages) if rows_read else before.twice,
+            twice=self._deliveries.add(snapshot, layout, messages) if rows_read and seen else before.twice,
             starved=self._priorities.add(messages, at) if messages.priorities is not None else before.starved,
-            archiving=before.archiving if q.counters is None else self._archive.add(q.counters, done, at),
+            archiving=before.archiving if missed_done else self._archive.add(q.counters, done, at),
             ring_loss=loss,
         )
         self._failing = {probe: self._failing.get(probe, at) for probe in failing}
-        if snapshot.clients is not None:
+        if seen:
             self._seen_at = at
         known = self._last if at - self._seen_at <= _STALE_S else replace(self._last, pushers=None, poppers=None)
         return _without({probe for probe, since in self._failing.items() if at - since > _STALE_S}, known)
+
+    def locked(self, snapshot: Snapshot, q: QueueSamples) -> Locked | None:
+        """The session that keeps the queue's rows from everybody, as in this poll or, where it was not seen, lately."""
+        at = snapshot.sampled_at
+        found = everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout))
+        missed = (*(probe for probe in q.left_out if not of_locks(probe)), *failing_probes(q, snapshot))
+        unseen = snapshot.blocking is None or (bool(q.locked) and snapshot.writers is None)
+        unseen = unseen or any(probe.startswith(_HOLDERS) for probe in missed)
+        if found is not None or not unseen or at - self._locked[0] > _STALE_S:
+            self._locked = at, found
+        return self._locked[1]
 
     def _repeated(self, q: QueueSamples, at: float) -> Repeated | None:
         head = None if q.held_counted else q.head

@@ -21,7 +21,6 @@ from qmon.model.text import duration
 from qmon.model.verdicts import RuleInput, judge
 from qmon.model.verdicts.judge import CANNOT_TELL, undecided
 from qmon.model.view import NOT_READ, QueueView
-from qmon.model.waits.locked import everything_locked
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.queue import ring_probe
 from qmon.monitor.probes.table_counters import PROBE
@@ -315,7 +314,7 @@ class QueueTrack:
             completes=rate(recent.completed if recent else None).evidence.value,
             net_rate=rate(rates.net if rates else None).evidence.value,
             fill=fill.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
-            locked=everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout)),
+            locked=self._diagnosis.locked(snapshot, q),
             layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
         )  # fmt: skip
         verdicts, self._pending = judge(rule_input, at, self._pending)
