@@ -48,7 +48,7 @@ class Guarded(TyperGroup):
             from qmon import log
 
             log.reported(problem)
-            _say(_with_grant(problem))
+            _say(with_grant(problem))
             _maybe_trace(problem)
             raise typer.Exit(BAD_INPUT if isinstance(problem, BadInput) else FAILED) from None
         except (typer.Exit, typer.Abort):
@@ -64,7 +64,7 @@ class Guarded(TyperGroup):
         return result
 
 
-def _with_grant(problem: QmonError) -> str:
+def with_grant(problem: QmonError) -> str:
     """The message, with the statement that would help where the server knows one."""
     grant = problem.grant if isinstance(problem, PermissionMissing) else ""
     return f"{problem}; this would help: {grant}" if grant and grant not in str(problem) else str(problem)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qmon.config.file import Config
     from qmon.config.notify import Receiver
     from qmon.model.view import View
-    from qmon.monitor.alerting import Alerting
+    from qmon.monitor.alerting import Alerting, FleetAlerting
     from qmon.monitor.notify.notifier import Notifier
     from qmon.monitor.notify.sender import Deliver
     from qmon.monitor.source import SourceState
@@ -61,14 +61,29 @@ def alerting_for(target: str, config: Config, notifier: Notifier | None = None) 
 
 def on_a_screen(target: str, config: Config) -> Alerting | None:
     """The alerts of a dashboard. A receiver whose secret is not here is told by another qmon, or not at all."""
-    alerting = alerting_for(target, config)
-    wanted = [receiver for receiver in config.receivers if receiver.of_target(target)]
-    if alerting is not None and wanted:
-        from qmon.monitor.notify.notifier import Notifier
+    return alerting_for(target, config, _notifier([target], config))
 
-        ways = deliveries(wanted, lambda words: note(f"qmon: {words}; this dashboard tells it nothing"))
-        alerting.notifier = Notifier(ways) if ways else None
-    return alerting
+
+def on_a_fleet_screen(targets: Sequence[str], config: Config) -> FleetAlerting | None:
+    """The same of several targets."""
+    from qmon.monitor.alerting import FleetAlerting
+
+    notifier = _notifier(targets, config)
+    found = {name: alerting for name in targets if (alerting := alerting_for(name, config, notifier)) is not None}
+    return FleetAlerting(found, notifier) if found else None
+
+
+def _notifier(targets: Sequence[str], config: Config) -> Notifier | None:
+    """What tells the receivers of the alerts of these targets; ``None`` where there is nothing to tell, or nobody."""
+    from qmon.model.alerts.rules import applying
+
+    wanted = [receiver for receiver in config.receivers if any(map(receiver.of_target, targets))]
+    if not wanted or not any(applying(config.alerts, target) for target in targets):
+        return None
+    from qmon.monitor.notify.notifier import Notifier
+
+    ways = deliveries(wanted, lambda words: note(f"qmon: {words}; this dashboard tells it nothing"))
+    return Notifier(ways) if ways else None
 
 
 @contextlib.contextmanager

@@ -66,6 +66,11 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 TARGET: Final = "A name from qmon.toml, a postgresql:// or mssql:// URL, an ODBC connection string, or a DSN."
 Target = Annotated[str, typer.Argument(metavar="TARGET", help=TARGET, show_default=False)]
+Targets = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[TARGET]...", help=f"{TARGET} Or a fleet of qmon.toml.", show_default=False),
+]
+AllTargets = Annotated[bool, typer.Option("--all", help="Every target of qmon.toml.")]
 ConfigPath = Annotated[
     Path | None,
     typer.Option("--config", "-c", metavar="PATH", help="The qmon.toml to read instead of your own.", dir_okay=False),

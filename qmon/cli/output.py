@@ -58,16 +58,34 @@ def report(form: Format, found: Mapping[str, Any], kind: type, rows: str = "") -
     CSV has a header with units, an empty field for what is not known, a column for each field of a nested object
     (``verdict_code``), and lists and maps as JSON in their field; without ``schema``.
     """
+    if form == "json":
+        print(_json(_plain_of(found)))
+    elif rows:
+        _csv_of([found], kind, rows)
+    else:
+        _csv(kind, [_plain_of(found)])
+
+
+def report_each(form: Format, found: Sequence[Mapping[str, Any]], kind: type, rows: str) -> None:
+    """Print the objects of several targets: as JSON a line each, as CSV their rows behind a column ``target``."""
+    if form == "csv":
+        _csv_of(found, kind, rows, ("target",))
+        return
+    for each in found:
+        print(_json(_plain_of(each)))
+
+
+def _csv_of(found: Sequence[Mapping[str, Any]], kind: type, rows: str, first: Sequence[str] = ()) -> None:
+    """The lists ``rows`` of objects one after the other, each row behind the fields ``first`` of its object."""
+    (row,) = get_args(get_type_hints(kind)[rows])
+    plain = map(_plain_of, found)
+    _csv(row, [{name: each[name] for name in first} | line for each in plain for line in each[rows]], first)
+
+
+def _plain_of(found: Mapping[str, Any]) -> Any:
     import msgspec
 
-    plain = msgspec.to_builtins(found)
-    if form == "json":
-        print(_json(plain))
-    elif rows:
-        (kind,) = get_args(get_type_hints(kind)[rows])
-        _csv(kind, plain[rows])
-    else:
-        _csv(kind, [plain])
+    return msgspec.to_builtins(found)
 
 
 def _json(value: object) -> str:
@@ -77,8 +95,8 @@ def _json(value: object) -> str:
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
-def _csv(kind: type, rows: Sequence[Mapping[str, Any]]) -> None:
-    paths = list(_columns(kind))
+def _csv(kind: type, rows: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> None:
+    paths = [*((name,) for name in first), *_columns(kind)]
     lines = csv.writer(sys.stdout, lineterminator="\n")
     lines.writerow(header(*path) for path in paths)
     lines.writerows([_field(functools.reduce(_inner, path, row)) for path in paths] for row in rows)

@@ -79,20 +79,29 @@ class Opened(Chosen):
             raise BadInput(f"not allowed to read qmon's registry: {problem}") from problem
 
 
-def chosen_each(texts: Sequence[str], path: Path | None, every_s: float, what: str) -> list[Chosen]:
-    """The targets that the user means, each once, to be polled every so many seconds. Raises as ``chosen`` does.
+def chosen_each(texts: Sequence[str], path: Path | None, *, all_targets: bool = False) -> list[Chosen]:
+    """The targets that the user means, each once: named, of a fleet, or all of the configuration.
 
-    ``what``: what is done to each, such as ``recorded``.
+    Raises as ``chosen`` does, and ``BadInput`` for a target that is named twice, or none.
     """
+    from qmon.config.file import read_config
+    from qmon.config.targets import each_named
+
+    config = read_config(path)
+    known = [_chosen(text, config) for text in each_named(texts, config, all_targets=all_targets)]
+    names = [each.target.name for each in known]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise BadInput(f"named twice: {', '.join(sorted(twice))}; name each target once")
+    return known
+
+
+def polled_each(texts: Sequence[str], path: Path | None, every_s: float, *, all_targets: bool = False) -> list[Chosen]:
+    """As ``chosen_each``, to be polled every so many seconds; raises ``BadInput`` where that is too often or rare."""
     from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
 
     if not MIN_INTERVAL_S <= every_s <= MAX_INTERVAL_S:
         raise BadInput(f"--every is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {every_s:g}")
-    known = [chosen(text, path) for text in texts]
-    names = [each.target.name for each in known]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise BadInput(f"named twice: {', '.join(sorted(twice))}; each target is {what} once")
-    return known
+    return chosen_each(texts, path, all_targets=all_targets)
 
 
 def chosen(text: str, path: Path | None) -> Chosen:
@@ -100,12 +109,16 @@ def chosen(text: str, path: Path | None) -> Chosen:
 
     Raises ``BadInput`` for what cannot be a target. Nothing is connected.
     """
-    from qmon import log
     from qmon.config.file import read_config
+
+    return _chosen(text, read_config(path))
+
+
+def _chosen(text: str, config: Config) -> Chosen:
+    from qmon import log
     from qmon.config.targets import choose
     from qmon.redact import redactor
 
-    config = read_config(path)
     log.also_cover(redactor(config.settings.redact))
     found = choose(text, config)
     for warning in found.warnings:
@@ -113,20 +126,19 @@ def chosen(text: str, path: Path | None) -> Chosen:
     return Chosen(found.target, found.queues, config)
 
 
-def watched(text: str, path: Path | None) -> tuple[Chosen, Connection | None]:
+def watched(found: Chosen, *, may_ask: bool = True) -> tuple[Chosen, Connection | None]:
     """The target with the password it needs, and a connection for its poller.
 
-    Asks for a password before a screen takes the terminal. ``None`` for a target that cannot be reached now: whoever
-    watches it says so and tries again. Raises ``BadInput``, ``MissingDriver`` and, without a password,
+    ``may_ask``: for a password, before a screen takes the terminal. ``None`` for a target that cannot be reached now:
+    whoever watches it says so and tries again. Raises ``BadInput``, ``MissingDriver`` and, without a password,
     ``PasswordNeeded``.
     """
-    from qmon.config.secrets import log_in
+    from qmon.config.secrets import log_in, sources
     from qmon.errors import PasswordNeeded, Unreachable
     from qmon.monitor.poll.poller import POLL
 
-    found = chosen(text, path)
     try:
-        target, connection = log_in(found.target, POLL)
+        target, connection = log_in(found.target, POLL, sources(may_ask=may_ask))
     except PasswordNeeded:
         raise
     except Unreachable:
@@ -150,11 +162,19 @@ def opened(
     the command changes something, if not here: on a standby it is refused at once.
     Raises what choosing and connecting raise: ``BadInput``, ``MissingDriver``, ``Unreachable``.
     """
-    from qmon.config.secrets import log_in
+    with connected(chosen(text, path), purpose, read_only=read_only, writes=writes) as at:
+        yield at
+
+
+@contextlib.contextmanager
+def connected(
+    found: Chosen, purpose: str, *, read_only: bool = True, writes: bool = False, may_ask: bool = True
+) -> Iterator[Opened]:
+    """As ``opened``, for a target that is chosen. ``may_ask``: for a password."""
+    from qmon.config.secrets import log_in, sources
     from qmon.engines.base import Session
     from qmon.engines.registry import engine_for
 
-    found = chosen(text, path)
     if not read_only:
         refuse_read_only(found.target)
     session = Session(
@@ -164,7 +184,7 @@ def opened(
         read_only=read_only,
         writes=writes or not read_only,
     )
-    target, connection = log_in(found.target, session)
+    target, connection = log_in(found.target, session, sources(may_ask=may_ask))
     try:
         yield Opened(target, found.configured, found.config, engine_for(target), connection)
     finally:
@@ -201,7 +221,14 @@ class Acting:
 @contextlib.contextmanager
 def acting(target: str, config: Path | None, purpose: str) -> Iterator[Acting]:
     """Connect to a target to act on it; closed at the end. Raises what ``opened`` raises."""
-    with opened(target, config, purpose, writes=purpose not in _LISTS) as at:
+    with acting_on(chosen(target, config), purpose) as at:
+        yield at
+
+
+@contextlib.contextmanager
+def acting_on(found: Chosen, purpose: str, *, may_ask: bool = True) -> Iterator[Acting]:
+    """As ``acting``, for a target that is chosen. ``may_ask``: for a password."""
+    with connected(found, purpose, writes=purpose not in _LISTS, may_ask=may_ask) as at:
         context = at.operator_context()
         if context.read_only is not None:
             note(f"qmon: {context.read_only}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
@@ -15,9 +15,9 @@ from qmon.engines.base import EngineName
 from qmon.errors import BadInput
 from qmon.libraries.catalogue import libraries
 from qmon.model.alerts.io import rules_from_list
-from qmon.model.alerts.rules import AlertRule
+from qmon.model.alerts.rules import AlertRule, matches
 from qmon.model.budget import Budget, budget_of
-from qmon.model.config_reader import Keys
+from qmon.model.config_reader import Keys, nearest
 from qmon.model.groups.configured import ConfiguredQueue, name_of, queue_from_dict
 from qmon.redact import redactor
 
@@ -71,7 +71,10 @@ class AlertSettings:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The whole file. ``path`` is where it was read, or would have been."""
+    """The whole file. ``path`` is where it was read, or would have been.
+
+    ``fleets``: names of several targets each, by what they are called together.
+    """
 
     path: Path
     targets: Mapping[str, TargetConfig] = field(default_factory=dict)
@@ -79,6 +82,7 @@ class Config:
     alerts: tuple[AlertRule, ...] = ()
     alerting: AlertSettings = field(default_factory=AlertSettings)
     receivers: tuple[Receiver, ...] = ()
+    fleets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def default_path() -> Path:
@@ -118,9 +122,27 @@ def parse_config(text: str, path: Path) -> Config:
     alerts = rules_from_list(keys.tables("alert"), keys.path("alert"))
     alerting = _alerting(keys.inner("alerts"))
     receivers = receivers_from_list(keys.tables("notify"), keys.path("notify"))
+    fleets = keys.inner("fleets")
     keys.finish()
     found = {} if targets is None else {name: _target(targets, name, path.parent) for name in targets.raw}
-    return Config(path, found, settings, alerts, alerting, receivers)
+    named = {} if fleets is None else {name: _fleet(fleets, name, found) for name in fleets.raw}
+    return Config(path, found, settings, alerts, alerting, receivers, named)
+
+
+def _fleet(fleets: Keys, name: str, targets: Collection[str]) -> tuple[str, ...]:
+    """The targets of one fleet, each once, in the order of the file where a pattern fits several."""
+    where, patterns = fleets.path(name), fleets.texts(name)
+    if not name.strip() or name in targets:
+        raise BadInput(f"{where}: " + ("a target has this name, too" if name in targets else "a fleet needs a name"))
+    if not patterns:
+        raise BadInput(f"{where}: a fleet needs targets")
+    out: dict[str, None] = {}
+    for pattern in patterns:
+        fitting = [target for target in targets if matches(pattern, target)]
+        if not fitting:
+            raise BadInput(f"{where}: no target is called {pattern!r}{nearest(pattern, sorted(targets))}")
+        out |= dict.fromkeys(fitting)
+    return tuple(out)
 
 
 def _target(targets: Keys, name: str, folder: Path) -> TargetConfig:

@@ -85,10 +85,18 @@ def from_prompt(target: Target) -> Secret | None:
     return Secret(typed, "typed") if typed else None
 
 
+Source = Callable[[Target], Secret | None]
+
+
+def sources(*, may_ask: bool) -> tuple[Source, ...]:
+    """Where a password that the server asks for is taken from: the keyring, and then whoever is at the terminal."""
+    return (from_keyring, from_prompt) if may_ask else (from_keyring,)
+
+
 def unlock(
     target: Target,
     attempt: Callable[[Target], T],
-    sources: tuple[Callable[[Target], Secret | None], ...] = (from_keyring, from_prompt),
+    sources: tuple[Source, ...] = (from_keyring, from_prompt),
 ) -> tuple[Target, T]:
     """Do ``attempt``, such as connecting; where the server asks for a password, get one and do it again.
 
@@ -110,7 +118,7 @@ def unlock(
 def log_in(
     target: Target,
     session: Session,
-    sources: tuple[Callable[[Target], Secret | None], ...] = (from_keyring, from_prompt),
+    sources: tuple[Source, ...] = (from_keyring, from_prompt),
 ) -> tuple[Target, Connection]:
     """The target with the password that it needs, and a connection to it. Raises as ``unlock`` does."""
     return unlock(target, lambda known: engine_for(known).connect(known, session), sources)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -54,6 +54,24 @@ def choose(text: str, config: Config, environment: Mapping[str, str] | None = No
             " server: name that target instead, or unset the variable"
         )
     return _finished(replace(target, budget=usual_budget(config)), (), warnings, environment)
+
+
+def each_named(texts: Sequence[str], config: Config, *, all_targets: bool = False) -> list[str]:
+    """What the user names, with the targets of a fleet in its place, each once; or all targets of the file.
+
+    Raises ``BadInput`` where nothing is named, or all and something beside it.
+    """
+    if all_targets and texts:
+        raise BadInput("--all is every target of the configuration: leave out the names")
+    if all_targets and not config.targets:
+        raise BadInput(f"--all is every target of {config.path}, and it has none")
+    if not all_targets and not texts:
+        raise BadInput("TARGET is missing: name one or more, or a fleet, or give --all")
+    out: list[str] = []
+    for text in config.targets if all_targets else texts:
+        members = config.fleets.get(text)
+        out += [text] if members is None else [name for name in members if name not in out and name not in texts]
+    return out
 
 
 def _refuse_shared(name: str, config: Config, environment: Mapping[str, str]) -> None:
@@ -134,6 +152,8 @@ def _dsn(name: str, config: Config) -> Target:
         raise BadInput("the target is empty: give a DSN, a URL, a connection string, or a name from qmon.toml")
     driver = odbc.dsn_driver(name)
     if driver is None:
+        if name in config.fleets:
+            raise BadInput(f"{name!r} is a fleet of {config.path}, and one target is wanted here")
         known = (*config.targets, *odbc.dsns())
         if "@" in name:  # a URL without its beginning, and maybe with a password
             raise BadInput("this is no target; a URL begins with postgresql:// or mssql://")

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 MOST: Final = 3
-"""Calls that hang and are left behind, at most; beyond that new ones are refused."""
+"""Calls about one thing that hang and are left behind, at most; beyond that new ones are refused."""
 
 
 class CallTimeoutError(Exception):
@@ -22,16 +22,17 @@ class BoundedCalls:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._left: list[threading.Thread] = []
+        self._left: dict[str, list[threading.Thread]] = {}
 
-    def within(self, seconds: float, call: Callable[[], T], discard: Callable[[T], None]) -> T:
+    def within(self, seconds: float, call: Callable[[], T], discard: Callable[[T], None], of: str = "") -> T:
         """What ``call`` returns or raises, if it does so in time; what comes later is given to ``discard``.
 
+        ``of``: what it is about, such as a target: that one hangs keeps no other from being called.
         Raises ``CallTimeoutError``: after ``seconds``, or at once where ``MOST`` earlier calls are still under way.
         """
         with self._lock:
-            self._left = [thread for thread in self._left if thread.is_alive()]
-            if len(self._left) >= MOST:
+            left = self._left[of] = [thread for thread in self._left.get(of, ()) if thread.is_alive()]
+            if len(left) >= MOST:
                 raise CallTimeoutError
         found: list[T] = []
         problems: list[BaseException] = []
@@ -58,7 +59,7 @@ class BoundedCalls:
                 return found[0]
             late = not problems
             if late:
-                self._left.append(thread)
+                self._left[of].append(thread)
         if late:
             raise CallTimeoutError
         raise problems[0]

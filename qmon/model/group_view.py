@@ -1,4 +1,4 @@
-"""The queues of one table together: sums, which are known only where the figures of all of them are."""
+"""Queues together: of one table sums that are known only where all figures are; of a target what is known at least."""
 
 from __future__ import annotations
 
@@ -43,20 +43,43 @@ def group_views(queues: Iterable[QueueView]) -> tuple[GroupView, ...]:
     )
 
 
+def totals(queues: Sequence[QueueView]) -> dict[str, Figure]:
+    """By ``QueueFigure.field`` the sums of queues of several tables, ``≥`` where not every queue's figure is known."""
+    return {figure.field: _total(figure, queues) for figure in GROUP_FIGURES}
+
+
+def _total(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
+    if figure.field == "oldest":
+        queues = [queue for queue in queues if queue.ready.value != 0]
+    each = [figure.of(queue) for queue in queues]
+    known = [one for one in each if one.value is not None]
+    if not known:
+        return next((replace(one, old=False) for one in each), Figure())
+    missing = len(each) - len(known)
+    found = _of_known(figure, known)
+    return (
+        found if not missing else replace(found, at_least=True, reason=f"it is not known of {missing} of {len(each)}")
+    )
+
+
+def _of_known(figure: QueueFigure, known: Sequence[Figure]) -> Figure:
+    values = [one.value for one in known if one.value is not None]
+    return Figure(
+        max(values) if figure.field == "oldest" else sum(values),
+        estimated=any(one.estimated for one in known),
+        at_least=any(one.at_least for one in known),
+        age_s=max(one.age_s for one in known),
+        old=any(one.old for one in known),
+    )
+
+
 def _together(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
     if figure.field == "oldest":
         queues = [queue for queue in queues if queue.ready.value != 0] or queues[:1]
     each = [figure.of(queue) for queue in queues]
-    values = [one.value for one in each if one.value is not None]
-    if len(values) < len(each):
+    if any(one.value is None for one in each):
         return next(replace(one, old=False) for one in each if one.value is None)
-    whole = Figure(
-        max(values) if figure.field == "oldest" else sum(values),
-        estimated=any(one.estimated for one in each),
-        at_least=any(one.at_least for one in each),
-        age_s=max(one.age_s for one in each),
-        old=any(one.old for one in each),
-    )
+    whole = _of_known(figure, each)
     if len(queues) < MOST_QUEUES:
         return whole
     return replace(whole, at_least=True, reason=f"of the table's queues only {MOST_QUEUES} are read")

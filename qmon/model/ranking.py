@@ -39,9 +39,10 @@ class Ranking:
         """The queues of the next view, the worst first, equal ones by name."""
         at = view.sampled_at
         self._places = {queue.name: _placed(queue, self._places.get(queue.name), at) for queue in view.queues}
-        return tuple(sorted(view.queues, key=self._order))
+        return tuple(sorted(view.queues, key=self.order))
 
-    def _order(self, queue: QueueView) -> tuple[int, float, float, str]:
+    def order(self, queue: QueueView) -> tuple[int, float, float, str]:
+        """What a queue of the newest view is sorted by, the worst first; comparable with other targets' queues."""
         place = self._places[queue.name]
         return -place.severity, -place.ready, -place.oldest, queue.name.casefold()
 

@@ -149,6 +149,60 @@ class Alerting:
         return [] if self.notifier is None else self.notifier.close(patience_s)
 
 
+class FleetAlerting:
+    """The alerts of several targets on one screen, as those of one. Not thread-safe.
+
+    Args:
+        alerting: by name of the target.
+        notifier: the one that all of them tell, if there are receivers.
+    """
+
+    def __init__(self, alerting: Mapping[str, Alerting], notifier: Notifier | None = None) -> None:
+        self.notifier = notifier
+        self._alerting = alerting
+
+    def on_event(self, event: View | SourceState | None) -> bool:
+        """Take in what the source of one target reports, or that a second has passed; whether to ring the bell."""
+        about = [each for name, each in self._alerting.items() if event is None or name == event.target]
+        return any([each.on_event(event) for each in about])
+
+    @property
+    def state(self) -> AlertState:
+        """How the alerts of all stand now, the worst first; what they are about begins with the target's name."""
+        states = {name: each.state for name, each in self._alerting.items()}
+        opened = [_of(name, alert) for name, state in states.items() for alert in state.open]
+        known = [_of(name, alert) for name, state in states.items() for alert in state.acknowledged]
+        muted_until = max((s.muted_until for s in states.values() if s.muted_until is not None), default=None)
+        return AlertState(tuple(sorted(opened, key=_worst)), tuple(sorted(known, key=_worst)), muted_until)
+
+    def acknowledge(self) -> Alert | None:
+        """Acknowledge the worst alert that is not yet; returns it."""
+        standing = {name: each.state.open for name, each in self._alerting.items()}
+        worst = min(((_worst(opened[0]), name) for name, opened in standing.items() if opened), default=None)
+        if worst is None or (alert := self._alerting[worst[1]].acknowledge()) is None:
+            return None
+        return _of(worst[1], alert)
+
+    def mute(self) -> float | None:
+        """Mute all, as ``Alerting.mute`` does one."""
+        seconds = [each.mute() for each in self._alerting.values()]
+        return seconds[0] if seconds else None
+
+    def close(self, patience_s: float) -> list[str]:
+        """End, as ``Alerting.close`` does."""
+        for each in self._alerting.values():
+            each.tell_ends()
+        return [] if self.notifier is None else self.notifier.close(patience_s)
+
+
+def _of(target: str, alert: Alert) -> Alert:
+    return replace(alert, queue=f"{target}/{alert.queue}" if alert.queue else target)
+
+
+def _worst(alert: Alert) -> tuple[int, float]:
+    return -alert.severity, alert.since_at
+
+
 class HeadlessAlerting:
     """The alerts of several targets without a screen. Thread-safe; alerts are judged each second, too.
 

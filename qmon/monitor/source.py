@@ -56,7 +56,8 @@ class Focus:
 
     ``rows_of``: the queue whose messages are listed; ``blocking``: who blocks whom; ``closely``: waits, which are then
     sampled more often. ``cursor``: the queue under the cursor; ``visible``: the queues whose rows are on the screen;
-    ``with_verdict``: those with something wrong, on the screen or not.
+    ``with_verdict``: those with something wrong, on the screen or not. ``away``: another target is on the screen;
+    waits are then sampled less often.
     """
 
     rows_of: str | None = None
@@ -65,6 +66,7 @@ class Focus:
     cursor: str | None = None
     visible: frozenset[str] = frozenset()
     with_verdict: frozenset[str] = frozenset()
+    away: bool = False
 
     @property
     def watched(self) -> frozenset[str]:

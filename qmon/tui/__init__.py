@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.feed import redacted
-from qmon.tui.run import need_terminal, run
+from qmon.tui.run import need_terminal, run, run_fleet
 
-__all__ = ["ActionRunner", "need_terminal", "redacted", "run"]
+__all__ = ["ActionRunner", "need_terminal", "redacted", "run", "run_fleet"]

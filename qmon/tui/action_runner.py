@@ -64,10 +64,11 @@ class Ended(Message):
 
     def words(self) -> str:
         """How it ended, in one line."""
+        what = f"{self.plan.title} on {self.plan.target}"
         if self.result is None:
-            return f"{self.plan.title}: {self.problem}"
+            return f"{what}: {self.problem}"
         why = f": {'; '.join(self.result.notes)}" if self.plan.kind is Kind.REDRIVE and self.result.notes else ""
-        return f"{self.plan.title}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}{why}; 6 lists it"
+        return f"{what}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}{why}; 6 lists it"
 
 
 class ActionTask:

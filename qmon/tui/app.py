@@ -20,11 +20,11 @@ from qmon import log
 from qmon.model.figure import Severity
 from qmon.model.text import duration
 from qmon.model.view import View
-from qmon.monitor.alerting import Alerting, AlertState
+from qmon.monitor.alerting import Alerting, AlertState, FleetAlerting
 from qmon.monitor.source import MOST_WRONG, Focus, SnapshotSource, SourceState
-from qmon.tui import keys
+from qmon.tui import keys, palette_items
 from qmon.tui.action_runner import ActionRunner, Ended
-from qmon.tui.catalogue import ENTRIES
+from qmon.tui.catalogue import ENTRIES, Entry
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.sanitize import clean
@@ -80,6 +80,7 @@ class QmonApp(App[None], inherit_bindings=False):
     TITLE = "qmon"
     DEFAULT_MODE: ClassVar[str] = ENTRIES[0].name
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {e.name: e.make for e in ENTRIES}
+    ENTRIES: ClassVar[tuple[Entry, ...]] = ENTRIES
 
     shown: var[Shown] = var(lambda: Shown(""), init=False)
     """Screens follow it and paint what has changed; a ``reactive`` would paint everything."""
@@ -99,7 +100,7 @@ class QmonApp(App[None], inherit_bindings=False):
         for_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
         runner: ActionRunner | None = None,
-        alerting: Alerting | None = None,
+        alerting: Alerting | FleetAlerting | None = None,
         recorder: Recorder | None = None,
         known: KnownPast | None = None,
         served: str = "",
@@ -141,6 +142,10 @@ class QmonApp(App[None], inherit_bindings=False):
         self._ticker = self.set_interval(_TICK_S, self.tick)
         if self._for_s is not None:
             self.set_timer(self._for_s, self.exit)
+        self.start_sources()
+
+    def start_sources(self) -> None:
+        """Have figures come from now on."""
         self.source.start(self._feed)
 
     # ------------------------------------------------------------------------------------------- what the source gives
@@ -238,15 +243,34 @@ class QmonApp(App[None], inherit_bindings=False):
         self.selected = name
         await self.action_screen("queue")
 
+    def leave_screen(self, name: str) -> None:
+        """Go from the screen of that name to the one that it is part of."""
+        if name != self.DEFAULT_MODE:
+            self.switch_mode(self.DEFAULT_MODE)
+
+    def places(self) -> list[palette_items.PaletteItem]:
+        """Where one may go to by some letters: every queue."""
+        view = self.shown.view
+        return palette_items.queues(view.queues if view is not None else (), self.go_to_queue)
+
+    def typed_name(self, queue: str) -> str:
+        """What is typed to confirm an action on a queue where that is asked for."""
+        return queue
+
     def action_faster(self) -> None:
         """Poll at the next shorter interval; the shortest stays."""
-        now = self.shown.interval_s
+        now = self.asked_s
         self._set_interval(max((i for i in _INTERVALS_S if i < now), default=_INTERVALS_S[0]))
 
     def action_slower(self) -> None:
         """Poll at the next longer interval; the longest stays."""
-        now = self.shown.interval_s
+        now = self.asked_s
         self._set_interval(min((i for i in _INTERVALS_S if i > now), default=_INTERVALS_S[-1]))
+
+    @property
+    def asked_s(self) -> float:
+        """Seconds between polls of what is on the screen, as asked for."""
+        return self.shown.interval_s
 
     def _set_interval(self, seconds: float) -> None:
         if self.fixed:
@@ -289,7 +313,11 @@ class QmonApp(App[None], inherit_bindings=False):
             self.notify(clean(message.words()), timeout=15, markup=False)
         else:
             self.notify(clean(message.words()), timeout=60, markup=False, severity="warning")
-        self.source.poll_now(changed=message.plan.queue)
+        self.source_of(message.plan.target).poll_now(changed=message.plan.queue)
+
+    def source_of(self, target: str) -> SnapshotSource:
+        """The source of the target of that name."""
+        return self.source
 
     def say(self, words: str) -> None:
         """One short line in a corner, gone after a while."""
@@ -300,11 +328,16 @@ class QmonApp(App[None], inherit_bindings=False):
 
         The source is closed afterwards, since it may be stuck in a poll.
         """
-        under_way = [] if self.runner is None else self.runner.under_way
+        under_way = self.under_way
         if under_way and not self._asked_to_quit:
             self._ask_to_quit(f"{clean('; '.join(under_way))}: still under way; q again stops it and leaves")
         else:
             self.exit()
+
+    @property
+    def under_way(self) -> list[str]:
+        """The operations under way, in words."""
+        return [] if self.runner is None else self.runner.under_way
 
     async def action_copy_or_quit(self) -> None:
         """Copy what is selected; where nothing is, leave when asked a second time."""

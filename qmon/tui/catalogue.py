@@ -38,3 +38,10 @@ ENTRIES: Final = (
     Entry("operations", "6", "operations", "What was done, by whom, and whether it can be undone",
           "qmon.tui.operations.screen:OperationsScreen"),
 )  # fmt: skip
+
+FLEET: Final = (
+    Entry("targets", "0", "targets", "All targets, the worst first", "qmon.tui.fleet.targets:TargetsScreen"),
+    Entry("all-queues", "9", "all queues", "The queues of all targets, the worst first",
+          "qmon.tui.fleet.queues:AllQueuesScreen"),
+)  # fmt: skip
+"""Beside ``ENTRIES`` where several targets are watched."""

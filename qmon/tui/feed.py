@@ -39,9 +39,10 @@ class StateChanged(Message):
 class FoldFailed(Message):
     """A snapshot could not be folded: a fault of qmon's own, which must not pass for a quiet queue."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: Exception, target: str = "") -> None:
         super().__init__()
         self.error = error
+        self.target = target
 
 
 class Feed:
@@ -59,7 +60,7 @@ class Feed:
         try:
             view = self._fold(event)
         except Exception as error:
-            self._to.post_message(FoldFailed(error))
+            self._to.post_message(FoldFailed(error, event.target))
         else:
             self._to.post_message(ViewReady(view))
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from textual.binding import Binding, BindingType
 
-from qmon.tui.catalogue import ENTRIES
+from qmon.tui.catalogue import ENTRIES, FLEET, Entry
 
 SCREENS: Final = Binding.Group("Screens")
 ACTING: Final = Binding.Group("Acting")
@@ -40,10 +40,10 @@ def _key(
     )
 
 
-def _screen_keys() -> list[Binding]:
+def _screen_keys(entries: Iterable[Entry]) -> list[Binding]:
     return [
         _key(entry.digit, f"screen('{entry.name}')", entry.title, entry.about, SCREENS, id=entry.name, bar=False)
-        for entry in ENTRIES
+        for entry in entries
     ]
 
 
@@ -53,7 +53,7 @@ def plain(bindings: Iterable[BindingType]) -> list[Binding]:
 
 
 APP: Final[list[BindingType]] = [
-    *_screen_keys(),
+    *_screen_keys(ENTRIES),
     _key("plus,equals_sign", "faster", "faster", "Poll more often", READINGS, id="faster", shown="+", bar=False),
     _key("minus", "slower", "slower", "Poll less often", READINGS, id="slower", shown="-", bar=False),
     _key("n", "poll_now", "now", "Poll now", READINGS, id="poll-now"),
@@ -84,6 +84,9 @@ REPLAY: Final[list[BindingType]] = [
     *(key for key in plain(APP) if key.id not in ("faster", "slower", "poll-now", "freeze", "acknowledge", "mute")),
 ]  # fmt: skip
 """In place of ``APP`` over a recording."""
+
+OF_FLEET: Final[list[BindingType]] = [*_screen_keys(FLEET), *APP]
+"""In place of ``APP`` over several targets."""
 
 TABLES: Final[list[BindingType]] = [
     _key(
@@ -123,6 +126,10 @@ OVERVIEW: Final[list[BindingType]] = [
     *TABLES,
     _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count", bar=False),
 ]
+
+TARGETS: Final[list[BindingType]] = list(TABLES)
+
+ALL_QUEUES: Final[list[BindingType]] = [*ACTS, *TABLES]
 
 QUEUE_SCREEN: Final[list[BindingType]] = [
     *ACTS,

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from qmon.demo.story import Told
-    from qmon.monitor.alerting import Alerting
+    from qmon.monitor.alerting import Alerting, FleetAlerting
     from qmon.monitor.source import SnapshotSource
     from qmon.recording.write.recorder import Recorder
     from qmon.tui.action_runner import ActionRunner
     from qmon.tui.app import QmonApp
     from qmon.tui.feed import Fold
+    from qmon.tui.fleet.member import FleetTarget
     from qmon.tui.past_reader import KnownPast
 
 _PATIENCE_S: Final = 0.5
@@ -51,31 +54,68 @@ def run(
     A ``source`` that is a ``Replay`` is shown with the keys of a replay. The other arguments are those of ``QmonApp``.
     Raises ``BadInput`` without a terminal.
     """
-    need_terminal()
-    for name in ("COLUMNS", "LINES"):  # they would count for more than the terminal's own size, also after a resize
-        os.environ.pop(name, None)
-    from qmon.tui.hangup import Hangup
-    from qmon.tui.sanitize import clean
-
+    _own_terminal()
     app = _app_for(source)(
         source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, runner=runner,
         alerting=alerting, recorder=recorder, known=known, served=served, told=told,
     )  # fmt: skip
+    return _until_left(app, [source], lambda: [runner], alerting)
+
+
+def run_fleet(
+    targets: Sequence[FleetTarget],
+    *,
+    alerting: FleetAlerting | None = None,
+    interval_s: float = 2.0,
+    dark: bool = True,
+    for_s: float | None = None,
+) -> int:
+    """Show several targets, as ``run`` does one; the arguments are those of ``FleetApp``."""
+    _own_terminal()
+    from qmon.tui.fleet.app import FleetApp
+
+    app = FleetApp(targets, alerting=alerting, interval_s=interval_s, dark=dark, for_s=for_s)
+    return _until_left(app, [each.source for each in targets], lambda: [each.runner for each in targets], alerting)
+
+
+def _own_terminal() -> None:
+    need_terminal()
+    for name in ("COLUMNS", "LINES"):  # they would count for more than the terminal's own size, also after a resize
+        os.environ.pop(name, None)
+
+
+def _until_left(
+    app: QmonApp,
+    sources: Sequence[SnapshotSource],
+    runners: Callable[[], Sequence[ActionRunner | None]],
+    alerting: Alerting | FleetAlerting | None,
+) -> int:
+    """Run the app and end what it was run with; returns the exit code."""
+    from qmon.tui.hangup import Hangup
+    from qmon.tui.sanitize import clean
+
     try:
         with Hangup(app) as hangup:
             app.run()
         if app.failed:
             print(f"qmon: {clean(app.failed)}", file=sys.stderr)
     finally:
-        if runner is not None:
-            runner.close(_STOPPING_S)
+        _at_once([partial(runner.close, _STOPPING_S) for runner in runners() if runner is not None], None)
         if alerting is not None:
             for line in alerting.close(_ALERTING_S):
                 print(f"qmon: {clean(line)}", file=sys.stderr)
-        closing = Thread(target=source.close, name="qmon-close", daemon=True)
-        closing.start()
-        closing.join(_PATIENCE_S)
+        _at_once([source.close for source in sources], _PATIENCE_S)
     return hangup.code or app.return_code or 0
+
+
+def _at_once(calls: Sequence[Callable[[], object]], patience_s: float | None) -> None:
+    """Do all of them, each on a thread, and wait for so many seconds, or for their end."""
+    threads = [Thread(target=call, name="qmon-close", daemon=True) for call in calls]
+    for thread in threads:
+        thread.start()
+    until = None if patience_s is None else time.monotonic() + patience_s
+    for thread in threads:
+        thread.join(None if until is None else max(0.0, until - time.monotonic()))
 
 
 def _app_for(source: SnapshotSource) -> type[QmonApp]:

@@ -15,22 +15,25 @@ from qmon.model.layout.layout import Layout
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
-from qmon.operate.install.install import install
+from qmon.operate.install.install import install, registered
 
 TWELVE = ("status",) * 4 + ("fifo",) * 3 + ("batch_fast",) * 2 + ("naive",) + ("ring",) * 2
 
 
+SETTINGS = {
+    "shared_preload_libraries": "pg_stat_statements",
+    "pg_stat_statements.track_planning": "on",
+    "fsync": "off",
+    "shared_buffers": "1GB",
+    "max_wal_size": "8GB",
+    "maintenance_work_mem": "256MB",
+}
+"""Durable commits off the disk's mercy: figures are of the processor, not of the disk."""
+
+
 def bench_server(**settings: str) -> EmbeddedServer:
-    """A server with durable commits off the disk's mercy: figures are of the processor, not of the disk."""
-    base = {
-        "shared_preload_libraries": "pg_stat_statements",
-        "pg_stat_statements.track_planning": "on",
-        "fsync": "off",
-        "shared_buffers": "1GB",
-        "max_wal_size": "8GB",
-        "maintenance_work_mem": "256MB",
-    }
-    return EmbeddedServer(settings=base | settings)
+    """A server for benchmarks."""
+    return EmbeddedServer(settings=SETTINGS | settings)
 
 
 def bench_target(url: str) -> Target:
@@ -53,6 +56,16 @@ def install_queues(
             install(connection, postgres, design, schema="bench", queue=f"q{n}_{design}", ring_size=ring_size).layout
             for n, design in enumerate(designs, first)
         ]
+    finally:
+        connection.close()
+
+
+def installed_queues(target: Target) -> list[Layout]:
+    """The queues that are installed there."""
+    postgres = engine("postgres")
+    connection = postgres.connect(target, Session("setup"))
+    try:
+        return list(registered(connection, postgres).values())
     finally:
         connection.close()
 

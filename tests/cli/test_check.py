@@ -105,7 +105,7 @@ def test_a_growing_queue_crosses_limits_of_depth_and_of_rates(database: str, qui
         code, line = checked(database, "--warn", "depth>10", "--crit", "depth>1000000", "--polls", "3")
         assert (code, line.split(" - ")[0]) == (1, "QMON WARNING")
         assert ";10;1000000;0 " in line
-        told = as_json(database, "growing", "--crit", "push_rate>10", "--polls", "3")
+        told = as_json(database, "--queue", "growing", "--crit", "push_rate>10", "--polls", "3")
     assert (told["state"], told["exit_code"]) == ("critical", 2)
     (problem,) = told["problems"]
     assert (problem["queue"], problem["rule"]) == ("growing", "push_rate above")
@@ -145,12 +145,12 @@ def test_queues_are_chosen_by_name(database: str, quick: Path) -> None:
     stuck_queue(database)
     configured(quick, database)
     made(database, "fifo", "orders")
-    assert checked("shop", "orders")[0] == 0
-    assert checked("shop", "orders", "jobs")[0] == 2
-    code, line = checked("shop", "orders", "--crit", "fill>0.9")
+    assert checked("shop", "-q", "orders")[0] == 0
+    assert checked("shop", "-q", "orders", "-q", "jobs")[0] == 2
+    code, line = checked("shop", "-q", "orders", "--crit", "fill>0.9")
     assert (code, "orders: fill is not known: " in line) == (3, True), "a queue that was named must have what is asked"
     assert checked("shop", "--crit", "fill>0.9")[0] == 0
-    code, line = checked("shop", "orders", "ordres")
+    code, line = checked("shop", "-q", "orders", "-q", "ordres")
     assert code == 3
     assert "ordres: there is no such queue" in line
 

@@ -91,7 +91,7 @@ def test_a_target_that_is_lost_is_told_of_without_a_poll(
 ) -> None:
     rule = '[[alert]]\nverdict = "unreachable"\nfor = "1s"\n[alerts]\ngroup_wait = "1ms"\n'
     two.write_text(rule + '[[notify]]\nname = "chat"\nshape = "json"\n')
-    known = chosen_each(["postgresql://me@127.0.0.1:1/shop"], None, 2.0, "watched")
+    known = chosen_each(["postgresql://me@127.0.0.1:1/shop"], None)
     with without_a_screen(known) as told:
         told(known[0].target.name, SourceState(known[0].target.name, Phase.LOST, "connection refused"))
         wait_until(lambda: listener.taken, what="the notice")
@@ -108,7 +108,7 @@ def test_a_defect_in_alerts_is_said_once_and_holds_up_no_poll(
 
     monkeypatch.setattr("qmon.monitor.alerting.Alerting.on_event", fail)
     two.write_text(two.read_text() + '[[alert]]\nverdict = "*"\n')
-    known = chosen_each(["postgresql://me@127.0.0.1:1/shop"], None, 2.0, "watched")
+    known = chosen_each(["postgresql://me@127.0.0.1:1/shop"], None)
     with without_a_screen(known) as told:
         for _ in range(3):
             told(known[0].target.name, SourceState(known[0].target.name, Phase.LIVE))
@@ -133,7 +133,7 @@ def test_a_transaction_that_blocks_eleven_queues_is_one_notice_and_cleared_once_
         + '[[alert]]\nname = "locks"\nverdict = "everything locked"\n[alerts]\ngroup_wait = "3s"\n'
         '[[notify]]\nname = "chat"\nshape = "json"\n'
     )  # fmt: skip
-    (known,) = chosen_each(["shop"], None, 0.5, "recorded")
+    (known,) = chosen_each(["shop"], None)
     with connected(database, autocommit=False) as holder, without_a_screen([known]) as told:
         holder.execute("; ".join(f"SELECT id FROM public.{name} FOR UPDATE" for name in NAMES))
         (session,) = holder.execute("SELECT pg_backend_pid()").fetchone()
@@ -155,7 +155,7 @@ def test_a_transaction_that_blocks_eleven_queues_is_one_notice_and_cleared_once_
 
 def test_the_reason_of_a_missing_secret_is_bad_input(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QMON_NOTIFY_CHAT", "http://hooks.example/" + TOKEN)
-    known = chosen_each(["postgresql://me@127.0.0.1:1/shop"], None, 2.0, "watched")
+    known = chosen_each(["postgresql://me@127.0.0.1:1/shop"], None)
     with pytest.raises(BadInput) as caught, without_a_screen(known):
         pass
     assert TOKEN not in str(caught.value)

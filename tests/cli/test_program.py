@@ -190,7 +190,7 @@ def test_no_name_or_payload_of_others_steers_a_terminal(database: str, tmp_path:
     for arguments in (
         ("status", "shop", "--over", "1s"), ("status", "shop", "--over", "1s", "--output", "json"), ("queues", "shop"),
         ("doctor", "shop"), ("queues", "shop", "--output", "json"), ("check", "shop"),
-        ("check", "shop", "--output", "json"), ("check", "shop", HOSTILE + "?"),
+        ("check", "shop", "--output", "json"), ("check", "shop", "--queue", HOSTILE + "?"),
         ("purge", "shop", HOSTILE, "--owners", "unknown", "--dry-run"), ("purge", "shop", HOSTILE + "?", "--yes"),
         ("purge", "shop", HOSTILE, "--owners", "unknown", "--dry-run", "--output", "json"),
     ):  # fmt: skip

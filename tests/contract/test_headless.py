@@ -32,8 +32,8 @@ def test_closed_while_it_connects_it_never_polls_and_leaves_no_connection(
 
     monkeypatch.setattr(headless, late, closed_meanwhile)
     heard: list[Event | Target | Connection] = []
-    poller = HeadlessPoller(target_of(database), (), interval_s=0.5, sink=heard.append, opened=heard.append)
-    poller.start()
+    poller = HeadlessPoller(target_of(database), (), interval_s=0.5, opened=heard.append)
+    poller.start(heard.append)
     assert reached.wait(30)
     assert query(database, OPEN) == [(1,)]
     poller.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 import tomllib
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from qmon.config import file
 from qmon.config.file import Settings, parse_config, read_config
-from qmon.config.targets import choose
+from qmon.config.targets import choose, each_named
 from qmon.config.write import queues_to_toml, target_to_toml
 from qmon.errors import BadInput
 from qmon.model.budget import Budget
@@ -206,3 +207,35 @@ def test_the_file_of_what_is_usual_lies_beside_the_configuration_or_where_it_say
     assert parse_config(home, Path("/etc/qmon.toml")).targets["a"].baselines == Path("~/usual.json").expanduser()
     with pytest.raises(BadInput, match=r"target\.a\.baselines: must be a text"):
         parse_config(text.replace('"usual.json"', "5"), Path("/etc/qmon.toml"))
+
+
+def test_a_fleet_stands_for_its_targets_each_once() -> None:
+    targets = "".join(f'[target.{name}]\nconnect = "{name}"\n' for name in ("crm", "orders-eu", "orders-us"))
+    config = parse_config('[fleets]\norders = ["orders-*"]\nnight = ["crm", "orders-us"]\n' + targets, PATH)
+    assert each_named(["orders"], config) == ["orders-eu", "orders-us"]
+    assert each_named(["night", "orders", "other"], config) == ["crm", "orders-us", "orders-eu", "other"]
+    assert each_named(["crm", "night"], config) == ["crm", "orders-us"], "what is named by itself is not named again"
+    assert each_named([], config, all_targets=True) == ["crm", "orders-eu", "orders-us"]
+    for texts, everything, where, why in (
+        ([], False, config, "TARGET is missing"),
+        (["crm"], True, config, "leave out the names"),
+        ([], True, EMPTY, "it has none"),
+    ):
+        with pytest.raises(BadInput, match=why):
+            each_named(texts, where, all_targets=everything)
+    with pytest.raises(BadInput, match="'night' is a fleet of"):
+        choose("night", config, {})
+
+
+@pytest.mark.parametrize(
+    ("fleets", "why"),
+    [
+        ('crm = ["crm"]', "fleets.crm: a target has this name, too"),
+        ("night = []", "fleets.night: a fleet needs targets"),
+        ('night = ["cmr"]', "fleets.night: no target is called 'cmr'; did you mean crm"),
+        ('night = "crm"', "fleets.night: must be a list of texts"),
+    ],
+)
+def test_a_fleet_that_cannot_be_is_refused_with_its_key(fleets: str, why: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(why)):
+        parse_config(f'[target.crm]\nconnect = "x"\n[fleets]\n{fleets}\n', PATH)

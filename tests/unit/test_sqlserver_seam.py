@@ -102,9 +102,9 @@ class Waited(BoundedCalls):
         super().__init__()
         self.seconds: list[float] = []
 
-    def within(self, seconds: float, call: Callable[[], T], discard: Callable[[T], None]) -> T:
+    def within(self, seconds: float, call: Callable[[], T], discard: Callable[[T], None], of: str = "") -> T:
         self.seconds.append(seconds)
-        return super().within(seconds, call, discard)
+        return super().within(seconds, call, discard, of)
 
 
 def test_a_login_whose_token_comes_from_elsewhere_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""``qmon check``: one check of a target for monitoring systems that call plug-ins, such as Nagios and Icinga.
+"""``qmon check``: one check of targets for monitoring systems that call plug-ins, such as Nagios and Icinga.
 
 Their convention has its own exit codes, so this command does not keep to those of the others: whatever keeps it from
 looking, bad input too, is UNKNOWN and 3, since 2 would page somebody.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -24,8 +25,10 @@ from qmon.redact import hide_secrets
 
 if TYPE_CHECKING:
     from qmon.cli.output import Format
+    from qmon.cli.session import Chosen
     from qmon.engines.base import Connection, Target
     from qmon.model.alerts.check import CheckResult
+    from qmon.model.alerts.rules import AlertRule
 
 _UNKNOWN: Final = 3
 _TIMEOUT_S: Final = 10.0
@@ -54,15 +57,17 @@ class _Plugin(TyperCommand):
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("check", cls=_Plugin, epilog="Example: qmon check shop orders --warn 'oldest>2m' --crit 'oldest>10m'")(
-        check
-    )
+    app.command(
+        "check", cls=_Plugin, epilog="Example: qmon check shop --queue orders --warn 'oldest>2m' --crit 'oldest>10m'"
+    )(check)
 
 
 def check(
-    target: options.Target,
+    targets: options.Targets = None,
+    all_targets: options.AllTargets = False,
     queues: Annotated[
-        list[str] | None, typer.Argument(metavar="[QUEUE]...", help="Check these only.", show_default=False)
+        list[str] | None,
+        typer.Option("--queue", "-q", metavar="QUEUE", help="Check this queue only; repeatable.", show_default=False),
     ] = None,
     config: options.ConfigPath = None,
     warn: Annotated[
@@ -94,55 +99,71 @@ def check(
 
     Without rules here the alerts of qmon.toml decide, and where none is about a queue, the severity of its verdict.
     It is OK only by figures that are known: else it is UNKNOWN, or WARNING with --unknown warning. Bad input and a
-    target that cannot be reached are UNKNOWN.
+    target that cannot be reached are UNKNOWN. Several targets are checked at once; the result is that of the worst.
     """  # fmt: skip
     from qmon import log
     from qmon.model.alerts.check import failed, warned
+    from qmon.model.alerts.io import rules_from_texts
 
     try:
-        outcome = _outcome(target, config, tuple(queues or ()), (tuple(warn or ()), tuple(crit or ())), polls, timeout)
+        rules = rules_from_texts(tuple(warn or ()), tuple(crit or ()))
+        if queues:  # a queue that was named must have the figures that are asked for
+            rules = tuple(replace(rule, queues=tuple(queues)) for rule in rules)
+        asked = _Asked(tuple(queues or ()), rules, polls, timeout)
+        outcomes = _outcomes(targets or (), config, asked, all_targets=all_targets)
         if unknown is IfUnknown.WARNING:
-            outcome = warned(outcome)
+            outcomes = [warned(each) for each in outcomes]
     except QmonError as problem:
         log.reported(problem)
-        outcome = failed("", hide_secrets(str(problem)))
+        outcomes = [failed("", hide_secrets(str(problem)))]
     except KeyboardInterrupt:
-        outcome = failed("", "interrupted")
+        outcomes = [failed("", "interrupted")]
     except Exception as problem:
-        outcome = failed("", hide_secrets(log.report(problem)))
-    _print(outcome, output)
-    raise typer.Exit(int(outcome.state))
+        outcomes = [failed("", hide_secrets(log.report(problem)))]
+    _print(outcomes, output)
+    raise typer.Exit(int(max((each.state for each in outcomes), key=lambda state: state.rank)))
 
 
-def _outcome(
-    text: str, path: Path | None, wanted: tuple[str, ...], limits: tuple[tuple[str, ...], tuple[str, ...]],
-    polls: int, timeout: float | None,
-) -> CheckResult:  # fmt: skip
-    from qmon import log
-    from qmon.config.file import read_config
-    from qmon.config.targets import choose
-    from qmon.model.alerts.check import judge
-    from qmon.model.alerts.io import rules_from_texts
-    from qmon.monitor.one_shot import view_after
-    from qmon.redact import redactor
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is to be checked: queues, by which rules, how often to poll, and for how long at most."""
+
+    queues: tuple[str, ...]
+    rules: tuple[AlertRule, ...]
+    polls: int
+    timeout: float | None
+
+
+def _outcomes(texts: Sequence[str], path: Path | None, asked: _Asked, *, all_targets: bool) -> list[CheckResult]:
+    """One for each target; raises only what keeps all of them from being checked, or the only one."""
+    from qmon.cli.session import chosen_each
+    from qmon.cli.several import each_answer, reason
+    from qmon.model.alerts.check import failed
 
     began = time.monotonic()
-    asked = rules_from_texts(*limits)
-    if wanted:  # a queue that was named must have the figures that are asked for
-        asked = tuple(replace(rule, queues=wanted) for rule in asked)
-    config = read_config(path)
-    log.also_cover(redactor(config.settings.redact))
-    found = choose(text, config)
-    rules = asked or config.alerts
-    interval_s = config.settings.interval_s
-    allowed_s = _allowed(polls, interval_s, timeout)
+    known = chosen_each(texts, path, all_targets=all_targets)
+    if len(known) == 1:
+        return [_outcome(known[0], asked, began)]
+    return [
+        failed(each.target.name, reason(answer)) if isinstance(answer, Exception) else answer
+        for each, answer in zip(known, each_answer(known, lambda each, _: _outcome(each, asked, began)), strict=True)
+    ]
+
+
+def _outcome(found: Chosen, asked: _Asked, began: float) -> CheckResult:
+    from qmon.model.alerts.check import judge
+    from qmon.monitor.one_shot import view_after
+
+    rules = asked.rules or found.config.alerts
+    interval_s = found.config.settings.interval_s
+    allowed_s = _allowed(asked.polls, interval_s, asked.timeout)
     target, connection = _logged_in(found.target, allowed_s)
     left_s = max(0.1, allowed_s - (time.monotonic() - began))
     view = view_after(
-        target, found.queues, polls=polls, interval_s=interval_s, timeout_s=left_s,
-        undecided=lambda newest: judge(newest, rules, wanted).undecided, first=connection,
+        target, found.configured, polls=asked.polls, interval_s=interval_s, timeout_s=left_s,
+        undecided=lambda newest: judge(newest, rules, asked.queues).undecided, first=connection,
     )  # fmt: skip
-    return judge(view, rules, wanted)
+    return judge(view, rules, asked.queues)
 
 
 def _allowed(polls: int, interval_s: float, timeout: float | None) -> float:
@@ -182,16 +203,16 @@ def _logged_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     return got[0]
 
 
-def _print(outcome: CheckResult, output: Format) -> None:
-    from qmon.cli.output import report, say
+def _print(outcomes: Sequence[CheckResult], output: Format) -> None:
+    from qmon.cli.output import report_each, say
     from qmon.model.alerts.nagios import check_object, plugin_line
 
     if output == "table":
-        say(plugin_line(outcome))
+        say(plugin_line(*outcomes))
     else:
         from qmon.cli.reports.figures import CheckReport
 
-        report(output, check_object(outcome), CheckReport, "problems")
+        report_each(output, [check_object(each) for each in outcomes], CheckReport, "problems")
 
 
 def _unknown(reason: str) -> typer.Exit:

@@ -43,12 +43,15 @@ def add_to(app: typer.Typer) -> None:
 
 
 def connect(
-    target: Annotated[
-        str,
+    targets: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="TARGET", help=f"{options.TARGET} Or the URL of a `qmon serve` and its target.", show_default=False
+            metavar="[TARGET]...",
+            help=f"{options.TARGET} Or a fleet of qmon.toml, or the URL of a `qmon serve` and its target.",
+            show_default=False,
         ),
-    ],
+    ] = None,
+    all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     interval: Annotated[
         float | None,
@@ -69,23 +72,31 @@ def connect(
         ),
     ] = None,
 ) -> None:
-    """Open the dashboard on a target.
+    """Open the dashboard on a target, or on several at once.
 
     `https://ops-1:9777/orders-prod` shows what the `qmon serve` there polls: however many look, the database is polled
     once. It only shows.
     """
     from qmon.cli.served import is_served, show
-    from qmon.cli.session import watched
+    from qmon.cli.session import chosen_each, watched
     from qmon.monitor.open import open_poller
 
-    if is_served(target):
+    named = targets or []
+    if any(map(is_served, named)):
         if interval is not None or record is not None:
             raise BadInput("--interval and --record are for who polls: give qmon serve --every and --record")
-        raise typer.Exit(show(target, config, ca, baselines, theme))
+        if len(named) > 1:
+            raise BadInput("the target of a qmon serve is shown by itself; name the databases themselves, or that one")
+        raise typer.Exit(show(named[0], config, ca, baselines, theme))
     if ca is not None:
         raise BadInput("--ca is for the https:// URL of a qmon serve")
 
-    found, connection = watched(target, config)
+    known = chosen_each(named, config, all_targets=all_targets)
+    if len(known) > 1:
+        from qmon.cli.fleet import show_fleet
+
+        raise typer.Exit(show_fleet(known, interval, read_only, theme, record, baselines))
+    found, connection = watched(known[0])
     poller = open_poller(
         found.target, found.configured, interval_s=interval or found.config.settings.interval_s, first=connection
     )
@@ -191,7 +202,7 @@ def demo(
 
         report(output, found, DemoReport)
     else:
-        print_status(view, output)
+        print_status([view], output)
 
 
 def _shown(length: float | None, *, tour: bool) -> int:

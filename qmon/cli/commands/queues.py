@@ -13,12 +13,12 @@ from urllib.parse import urlsplit, urlunsplit
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import clean, note, on_terminal, report, say, table
+from qmon.cli.output import clean, note, on_terminal, say, table
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
     from qmon.cli.ask import Answers
-    from qmon.cli.session import Opened
+    from qmon.cli.session import Chosen, Opened
     from qmon.model.groups.group import Group
     from qmon.model.layout.layout import Layout, TableName
     from qmon.monitor.catalog.discovery.candidates import Candidate
@@ -31,29 +31,53 @@ def add_to(app: typer.Typer) -> None:
     app.command("init", epilog="Example: qmon init postgresql://me@db1/shop --file shop.toml")(init)
 
 
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """What was found on one target: the rows of the table, or the object."""
+
+    target: str
+    resolved: Resolved
+    findings: list[Candidate]
+    rows: list[tuple[object, ...]]
+    found: dict[str, Any]
+
+
 def queues(
-    target: options.Target,
+    targets: options.Targets = None,
+    all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     output: options.Output = "table",
     explain: Annotated[
         bool, typer.Option("--explain", help="Say why tables with names of a library were recognised or not.")
     ] = False,
 ) -> None:
-    """List the queues of a target: configured, installed by qmon, a library's, or found by their shape, and why."""
-    from qmon.cli.session import opened
+    """List the queues of targets: configured, installed by qmon, a library's, or found by their shape, and why."""
+    from qmon.cli.session import chosen_each, connected
+    from qmon.cli.several import ask_each, fail_unless_all
 
-    with opened(target, config, "queues") as at:
-        resolved, findings = _found(at)
-        if output == "table":
-            _print(at, resolved, findings)
-            if explain:
-                _explain(resolved)
-        else:
-            from qmon.cli.reports.target import QueuesReport
+    known = chosen_each(targets or (), config, all_targets=all_targets)
 
-            report(output, _as_object(at, resolved, findings), QueuesReport, "queues")
-            if output == "csv":
-                _problems(resolved, note)
+    def ask(each: Chosen, may_ask: bool) -> _Listing:
+        with connected(each, "queues", may_ask=may_ask) as at:
+            resolved, findings = _found(at)
+            rows = _rows(at, resolved, findings) if output == "table" else []
+            found = _as_object(at, resolved, findings) if output != "table" else {}
+            return _Listing(at.target.name, resolved, findings, rows, found)
+
+    listings = ask_each(known, ask)
+    named = len(known) > 1
+    if output == "table":
+        _print(listings, named=named)
+        for each in listings if explain else ():
+            _explain(each, named=named)
+    else:
+        from qmon.cli.output import report_each
+        from qmon.cli.reports.target import QueuesReport
+
+        report_each(output, [each.found for each in listings], QueuesReport, "queues")
+        for each in listings if output == "csv" else ():
+            _problems(each, note, named=named)
+    fail_unless_all(known, listings)
 
 
 def _found(at: Opened) -> tuple[Resolved, list[Candidate]]:
@@ -84,15 +108,16 @@ def _why(finding: Candidate) -> str:
     return finding.summary + (f"; {what}: {finding.missing}" if finding.missing else "")
 
 
-def _explain(resolved: Resolved) -> None:
-    for line in resolved.explained or ("no table has a name that a known library gives; qmon libraries lists them",):
-        say(clean(line))
+def _explain(listing: _Listing, *, named: bool) -> None:
+    nothing = ("no table has a name that a known library gives; qmon libraries lists them",)
+    for line in listing.resolved.explained or nothing:
+        say(clean(f"{listing.target}: {line}" if named else line))
 
 
-def _print(at: Opened, resolved: Resolved, findings: list[Candidate]) -> None:
+def _rows(at: Opened, resolved: Resolved, findings: list[Candidate]) -> list[tuple[object, ...]]:
     from qmon.monitor.probes.groups import queues_of
 
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (layout.queue, layout.design, layout.table, _known_from(layout), "; ".join(resolved.reasons[layout.queue]))
         for layout in resolved.layouts
     ]
@@ -103,12 +128,20 @@ def _print(at: Opened, resolved: Resolved, findings: list[Candidate]) -> None:
             rows.append((found.group.name, "table", found.group.table, source, f"{len(each)} queues"))
         rows += [(layout.queue, layout.design, layout.table, source, why) for layout in each]
     rows += [(f.layout.queue, f.layout.design, f.layout.table, f"{_sure(f)}, by shape", _why(f)) for f in findings]
+    return rows
+
+
+def _print(listings: Sequence[_Listing], *, named: bool) -> None:
+    headers = ("QUEUE", "DESIGN", "TABLE", "KNOWN FROM", "WHY")
+    rows = [((each.target, *row) if named else row) for each in listings for row in each.rows]
     if rows:
-        table(("QUEUE", "DESIGN", "TABLE", "KNOWN FROM", "WHY"), rows, wrap=4)
-    else:
-        note("no table here looks like a queue; name one in qmon.toml, or see: qmon install --help")
-    _problems(resolved, say)
-    if findings and on_terminal():
+        table(("TARGET", *headers) if named else headers, rows, wrap=5 if named else 4)
+    for each in listings:
+        if not each.rows:
+            where = f"{each.target}: " if named else ""
+            note(f"{where}no table here looks like a queue; name one in qmon.toml, or see: qmon install --help")
+        _problems(each, say, named=named)
+    if any(each.findings for each in listings) and on_terminal():
         note("what is found by shape is a guess: qmon init writes it down for you to confirm")
 
 
@@ -116,9 +149,10 @@ def _known_from(layout: Layout) -> str:
     return "library" if layout.library else layout.source.value
 
 
-def _problems(resolved: Resolved, tell: Callable[[str], None]) -> None:
-    for problem in resolved.problems:
-        tell(f"{clean(problem.queue or 'target')}: {clean(problem.reason)}")
+def _problems(listing: _Listing, tell: Callable[[str], None], *, named: bool) -> None:
+    where = f"{clean(listing.target)}: " if named else ""
+    for problem in listing.resolved.problems:
+        tell(f"{where}{clean(problem.queue or 'target')}: {clean(problem.reason)}")
         if problem.grant:
             tell(f"  {clean(problem.grant)}")
 

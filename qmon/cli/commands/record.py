@@ -40,8 +40,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def record(
-    targets: Annotated[list[str], typer.Argument(metavar="TARGET...", help="What to record.", show_default=False)],
     to: Annotated[Path, typer.Option("--to", metavar="DIR", help="The folder of the recordings.", show_default=False)],
+    targets: options.Targets = None,
+    all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     every: Annotated[
         float, typer.Option("--every", parser=options.seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
@@ -63,11 +64,11 @@ def record(
     Alerts of qmon.toml are told to its receivers.
     """
     from qmon.cli.notices import without_a_screen
-    from qmon.cli.session import chosen_each
+    from qmon.cli.session import polled_each
     from qmon.recording.write.retention import parse_size
 
     most = parse_size(max_size) if max_size is not None else None
-    known = chosen_each(targets, config, every, "recorded")
+    known = polled_each(targets or (), config, every, all_targets=all_targets)
     with without_a_screen(known) as take:
         running = recorders(known, to, every, payloads, take)
         with ended_by(signal.SIGTERM, signal.SIGINT, HANGUP) as (ending, why):

@@ -128,7 +128,7 @@ def _print(reader: RecordingReader, at: float, output: Format) -> None:
         found = {"schema": 1, "at": when, "snapshot": loads(encode(snapshot)), "status": status_object(view)}
         report(output, found, ReplayReport)
     else:
-        print_status(view, output)
+        print_status([view], output)
 
 
 def _compare(reader: RecordingReader, first: str, second: str, output: Format) -> None:

@@ -66,7 +66,7 @@ def _check(
 
 
 def serve(
-    targets: Annotated[list[str], typer.Argument(metavar="TARGET...", help="What to poll.", show_default=False)],
+    targets: options.Targets = None,
     listen: Annotated[
         str | None,
         typer.Option(
@@ -102,6 +102,7 @@ def serve(
         Path | None, typer.Option("--certificate", metavar="FILE", help="Serve by TLS: the certificate, as PEM.")
     ] = None,
     key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="The certificate's key, as PEM.")] = None,
+    all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     every: Annotated[
         float, typer.Option("--every", parser=options.seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
@@ -121,7 +122,7 @@ def serve(
     """
     from qmon.cli.commands.record import report, tidier
     from qmon.cli.notices import without_a_screen
-    from qmon.cli.session import chosen_each
+    from qmon.cli.session import polled_each
     from qmon.metrics.access import tls_of, users_of
     from qmon.metrics.readings import TargetReadings
     from qmon.metrics.server import MetricsServer
@@ -131,11 +132,10 @@ def serve(
     tls = tls_of(certificate, key) if certificate is not None and key is not None else None
     allowed = users_of(users) if users is not None else None
     most = parse_size(max_size) if max_size is not None else None
-    known = chosen_each(targets, config, every, "served")
+    known = polled_each(targets or (), config, every, all_targets=all_targets)
     with without_a_screen(known) as told, contextlib.ExitStack() as closed:
-        readings = {
-            each.target.name: TargetReadings(each.target.name, told=partial(told, each.target.name)) for each in known
-        }
+        names = [each.target.name for each in known]
+        readings = {name: TargetReadings(name, told=partial(told, name)) for name in names}
         serving = listen is not None or not (textfile or otlp)
         places, streams = [], _streams(known, every) if serving else {}
         if serving:
@@ -214,12 +214,9 @@ def _poll(
             read(name, event)
             readings[name].take(event)
 
-        pollers = [
-            HeadlessPoller(each.target, each.configured, interval_s=every, sink=partial(take, each.target.name))
-            for each in known
-        ]
+        pollers = [HeadlessPoller(each.target, each.configured, interval_s=every) for each in known]
         for poller in pollers:
-            poller.start()
+            poller.start(partial(take, poller.target))
         note(f"qmon: {places}")
         ending.wait()
         for poller in pollers:

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import Format, clean, note, report, say, table
+from qmon.cli.output import Format, clean, note, say, table
 from qmon.model.broker import TRANSMISSION, state
 from qmon.model.figure import Figure
 from qmon.model.group_view import group_views
 from qmon.model.text import UNKNOWN, count, duration, rate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from qmon.cli.session import Chosen
     from qmon.model.broker import BrokerView
     from qmon.model.figure import Verdict
     from qmon.model.view import View
@@ -38,7 +39,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 def status(
-    target: options.Target,
+    targets: options.Targets = None,
+    all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     output: options.Output = "table",
     over: Annotated[
@@ -46,42 +48,57 @@ def status(
     ] = _OVER_S,
 ) -> None:
     """Print the figures of every queue once. Unknown is null in JSON, empty in CSV and – in text, never 0."""
-    from qmon.cli.session import watched
+    from qmon.cli.session import chosen_each, watched
+    from qmon.cli.several import ask_each, fail_unless_all
     from qmon.monitor.one_shot import view_over
 
-    found, connection = watched(target, config)
-    view = view_over(
-        found.target,
-        found.configured,
-        over_s=over,
-        report=lambda what: note(f"qmon: {clean(what)}"),
-        first=connection,
-    )
-    print_status(view, output)
+    known = chosen_each(targets or (), config, all_targets=all_targets)
+    alone = len(known) == 1
+
+    def ask(each: Chosen, may_ask: bool) -> View:
+        found, connection = watched(each, may_ask=may_ask)
+        where = "" if alone else f"{each.target.name}: "
+        return view_over(
+            found.target,
+            found.configured,
+            over_s=over,
+            report=lambda what: note(f"qmon: {where}{clean(what)}"),
+            first=connection,
+        )
+
+    views = ask_each(known, ask)
+    print_status(views, output, named=not alone)
+    fail_unless_all(known, views)
 
 
-def print_status(view: View, output: Format) -> None:
-    """Print the figures of a view."""
+def print_status(views: Sequence[View], output: Format, *, named: bool = False) -> None:
+    """Print the figures of views. ``named``: with the target of each."""
     if output != "table":
+        from qmon.cli.output import report_each
         from qmon.cli.reports.figures import StatusReport
         from qmon.model.report import status_object
 
-        report(output, status_object(view), StatusReport, "queues")
-        if output == "csv":
-            _failures(view, note)
+        report_each(output, [status_object(view) for view in views], StatusReport, "queues")
+        for view in views if output == "csv" else ():
+            _failures(view, note, named=named)
         return
-    headers, rows = status_rows(view)
-    if rows:
-        table(headers, rows, wrap=len(headers) - 1)
-    else:
-        note("no queue is known here: qmon queues lists what looks like one")
-    _failures(view, say)
+    headers, rows = _HEADERS, [(view.target, row) for view in views for row in status_rows(view)[1]]
+    if rows and named:
+        table(("TARGET", *headers), [(target, *row) for target, row in rows], wrap=len(headers))
+    elif rows:
+        table(headers, [row for _, row in rows], wrap=len(headers) - 1)
+    for view in views:
+        if not status_rows(view)[1]:
+            where = f"{clean(view.target)}: " if named else ""
+            note(f"{where}no queue is known here: qmon queues lists what looks like one")
+        _failures(view, say, named=named)
 
 
-def _failures(view: View, tell: Callable[[str], None]) -> None:
+def _failures(view: View, tell: Callable[[str], None], *, named: bool) -> None:
+    where = f"{clean(view.target)}: " if named else ""
     for failure in (*view.failures, *(f for q in view.queues for f in q.failures)):
         probe = "" if failure.queue or failure.probe in failure.reason else f"{failure.probe}: "
-        tell(f"{clean(failure.queue or 'target')}: {clean(probe + failure.reason)}")
+        tell(f"{where}{clean(failure.queue or 'target')}: {clean(probe + failure.reason)}")
         if failure.grant:
             tell(f"  {clean(failure.grant)}")
 

@@ -100,6 +100,7 @@ class OperationsReport(TypedDict):
     """``qmon operations``. Times in seconds since the epoch."""
 
     schema: Literal[1]
+    target: str
     operations: list[Operation]
 
 

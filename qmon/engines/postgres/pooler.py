@@ -38,7 +38,7 @@ def check(connection: Connection, second: Callable[[], Connection], process: Bou
         raise
     firsts |= {_ask(connection, process) for _ in range(_ROUNDS)}
     seconds: set[int] = set()
-    if len(firsts) == 1 and (other := _second(second)) is not None:
+    if len(firsts) == 1 and (other := _second(second, target)) is not None:
         with contextlib.closing(other):
             for _ in range(_ROUNDS):
                 seconds.add(_ask(other, process))
@@ -52,10 +52,10 @@ def _ask(connection: Connection, process: Bound) -> int:
     return int(str(connection.fetch(process).rows[0][0]))
 
 
-def _second(make: Callable[[], Connection]) -> Connection | None:
+def _second(make: Callable[[], Connection], target: str) -> Connection | None:
     """Another connection; ``None`` where none is to be had, or not in time."""
     try:
-        return _SECOND.within(_WAIT_S, make, lambda late: late.close())
+        return _SECOND.within(_WAIT_S, make, lambda late: late.close(), target)
     except (CallTimeoutError, QmonError):
         return None
 

@@ -200,7 +200,10 @@ class SqlServer:
         grace_s = _GRACE_S if lookup(words, "Authentication") is None else _GRACE_ENTRA_S
         try:
             raw = _LOGINS.within(
-                limit_s + grace_s, lambda: odbc.connect(words, password, limit_s, explain), lambda late: late.close()
+                limit_s + grace_s,
+                lambda: odbc.connect(words, password, limit_s, explain),
+                lambda late: late.close(),
+                target.name,
             )
         except CallTimeoutError:
             raise errors.hanging(target) from None

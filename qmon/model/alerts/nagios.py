@@ -24,15 +24,29 @@ _LONGEST: Final = 300
 _ALWAYS: Final = ("ready", "push_rate", "pop_rate")
 
 
-def plugin_line(outcome: CheckResult) -> str:
-    """The line a plug-in prints: ``QMON CRITICAL - orders: oldest 12 m, above 10 m | 'orders.depth'=12431;;;0``."""
-    line = f"QMON {outcome.state.name} - {plain(summary(outcome))}"
-    data = " ".join(performance(outcome))
+def plugin_line(*outcomes: CheckResult) -> str:
+    """The line a plug-in prints: ``QMON CRITICAL - orders: oldest 12 m, above 10 m | 'orders.depth'=12431;;;0``.
+
+    Of several targets the worst state, and the labels begin with the target's name.
+    """
+    state = max((each.state for each in outcomes), key=lambda state: state.rank)
+    line = f"QMON {state.name} - {plain(summary(*outcomes))}"
+    data = " ".join(performance(*outcomes))
     return f"{line} | {data}" if data else line
 
 
-def summary(outcome: CheckResult) -> str:
+def summary(*outcomes: CheckResult) -> str:
     """What is wrong, the worst first, or how many queues are fine."""
+    ranked = sorted(outcomes, key=lambda each: -each.state.rank)
+    ill = [each for each in ranked if each.problems]
+    if len(outcomes) == 1 or not ill:
+        return "; ".join(map(_summary_of_one, ranked))
+    texts = [_summary_of_one(each) for each in ill]
+    fine = len(outcomes) - len(ill)
+    return "; ".join(texts) + (f"; {fine} more target{'s' if fine > 1 else ''} fine" if fine else "")
+
+
+def _summary_of_one(outcome: CheckResult) -> str:
     where = f"{outcome.target}: " if outcome.target else ""
     if not outcome.problems:
         count = len(outcome.queues) + sum(name != TRANSMISSION for name in outcome.broker)
@@ -61,16 +75,18 @@ def plain(text: str) -> str:
     return " ".join(shown.replace("|", "¦").split())
 
 
-def performance(outcome: CheckResult) -> Iterator[str]:
+def performance(*outcomes: CheckResult) -> Iterator[str]:
     """The figures of every queue. One that is not known is ``U`` where it is always there or has a limit."""
     taken: set[str] = set()
-    for queue in outcome.queues:
-        for name in FIGURES:
-            limits = [rule for rule in outcome.rules if rule.figure == name and rule.of_queue(queue.name)]
-            value = reading(queue, name).value
-            if value is not None or limits or name in _ALWAYS:
-                label = _unique(f"{queue.name}.{FIGURES[name].label}", taken)
-                yield f"{_quoted(label)}={_figure(name, value, limits)}"
+    for outcome in outcomes:
+        where = f"{outcome.target}." if len(outcomes) > 1 else ""
+        for queue in outcome.queues:
+            for name in FIGURES:
+                limits = [rule for rule in outcome.rules if rule.figure == name and rule.of_queue(queue.name)]
+                value = reading(queue, name).value
+                if value is not None or limits or name in _ALWAYS:
+                    label = _unique(f"{where}{queue.name}.{FIGURES[name].label}", taken)
+                    yield f"{_quoted(label)}={_figure(name, value, limits)}"
 
 
 def _figure(name: str, value: float | None, rules: Sequence[AlertRule]) -> str:

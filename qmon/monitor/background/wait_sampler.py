@@ -1,8 +1,8 @@
 """Samples what sessions wait for, between polls: a thread and a connection of its own, one constant cheap statement.
 
 For servers that count no waits. All qmons of the database together sample four times a second, one alone twice where
-nobody waits; ten times while the waits are on the screen, and never so often that this would take half a per cent of
-one processor.
+nobody waits; ten times while the waits are on the screen, once in two seconds while another target is, and never so
+often that this would take half a per cent of one processor.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.deadlocks import circles_of
 from qmon.monitor.background.reader import BackgroundReader
 from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.source import Focus
 from qmon.redact import hide_passwords
 
 EVERY_S: Final = 0.25
@@ -32,6 +33,7 @@ QUIET_S: Final = 0.5
 """Where nobody was seen waiting for ten seconds. The server breaks a deadlock after a second, so that it is seen."""
 _QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
+AWAY_S: Final = 2.0
 _COST_FACTOR: Final = 200.0
 _AROUND: Final = 2.0
 """The processor time of a sample, as a multiple of what passes between the clocks around it (measured)."""
@@ -51,7 +53,7 @@ class WaitSampler(BackgroundReader):
         self, engine: Engine, connect: Callable[[Session], Connection], clock: Callable[[], float] = time.monotonic
     ) -> None:
         super().__init__(engine, connect, clock)
-        self._closely = False
+        self._focus = Focus()
         self._since_at: float | None = None
         self._watched_s = 0.0
         self._samples = 0
@@ -59,11 +61,11 @@ class WaitSampler(BackgroundReader):
         self._circles: list[Circle] = []
         self._failure: ProbeFailure | None = None
 
-    def sample_often(self, closely: bool) -> None:
-        """Sample more often, while waits are on the screen."""
-        if closely and not self._closely:
+    def pace(self, focus: Focus) -> None:
+        """Sample more often while waits are on the screen, and less often while another target is."""
+        if focus.closely and not self._focus.closely:
             self._wake.set()
-        self._closely = closely
+        self._focus = focus
 
     def totals(self) -> WaitTotals | None:
         """What was seen so far; ``None`` before the first sample, and where the server counts by itself."""
@@ -128,9 +130,11 @@ class WaitSampler(BackgroundReader):
             if circles is not None and sum(wait.sessions for wait in seen if wait.kind == "Lock") > 1:
                 self._see(records(CircleSample, read(circles)))
             cost = median(took_lately) * _AROUND
-            often_s = CLOSELY_S if self._closely else EVERY_S
-            if not self._closely and started - waited_at > _QUIET_AFTER_S:
+            often_s = CLOSELY_S if self._focus.closely else EVERY_S
+            if not self._focus.closely and started - waited_at > _QUIET_AFTER_S:
                 often_s = max(EVERY_S, QUIET_S / self.qmons)
+            if self._focus.away:
+                often_s = AWAY_S
             planned = max(often_s, cost * _COST_FACTOR) * self.qmons
             self.share = cost / planned
             self._wake.wait(planned)

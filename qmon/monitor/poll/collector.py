@@ -290,7 +290,7 @@ class Collector:
         statements.append(
             self._statements.of("clients", ClientSample, self._clients.asked(now) | {"chars": _STATEMENT_SHORT})
         )
-        statements += self._server.wanted(now, tables, closely=focus.closely, every_s=self._turns.every_s)
+        statements += self._server.wanted(now, tables, focus, every_s=self._turns.every_s)
         statements += self._statements.of_tables("partial", PartialSample, tables)
         statements += self._replaced.wanted()
         statements += self._permissions.wanted({name: probes.facts for name, probes in self._queues.items()})

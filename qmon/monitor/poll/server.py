@@ -19,8 +19,10 @@ from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.probes.cadence import SIZES_TURN_S, STATISTICS_S
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
+from qmon.monitor.source import Focus
 from qmon.redact import hide_passwords
 
+_NOWHERE: Final = Focus()
 _EVERY_S: Final = 0.9
 """Seconds between two readings of use and horizon, at least; faster polls leave them out."""
 _STALE_S: Final = 6.0
@@ -93,15 +95,15 @@ class ServerProbes:
         self._sized_at = {table: at for table, at in self._sized_at.items() if table in tables}
 
     def wanted(
-        self, now: float, tables: Sequence[int], *, closely: bool = False, every_s: float = 0.0
+        self, now: float, tables: Sequence[int], focus: Focus = _NOWHERE, *, every_s: float = 0.0
     ) -> list[ProbeStatement]:
         """The statements of this poll, which go last, so that what our own session reads in it is counted as its own.
 
-        ``now``: our monotonic clock; ``tables``: ids of the tables of the queues that this poll reads; ``closely``:
-        waits are on the screen; ``every_s``: seconds between readings of the other queues, 0: there are no others.
+        ``now``: our monotonic clock; ``tables``: ids of the tables of the queues that this poll reads; ``focus``: what
+        is on the screen; ``every_s``: seconds between readings of the other queues, 0: there are no others.
         """
         if self._sampler is not None:
-            self._sampler.sample_often(closely)
+            self._sampler.pace(focus)
         asked = self._statements.optional("wait_totals", WaitTotal)
         if tables and (now - self._statistics_at >= STATISTICS_S or tables != self._tables):
             self._statistics_at, self._tables = now, tables

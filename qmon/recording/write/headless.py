@@ -56,8 +56,8 @@ class HeadlessRecorder:
         self.recorder = Recorder(
             root, target.name, interval_s=interval_s, redact=redact, payloads=payloads, environment=target.environment
         )  # fmt: skip
-        self._poller = HeadlessPoller(target, layouts, interval_s=interval_s, sink=self._sink, opened=self._opened)
-        self._poller.start()
+        self._poller = HeadlessPoller(target, layouts, interval_s=interval_s, opened=self._opened)
+        self._poller.start(self._sink)
 
     @property
     def status(self) -> RecordingStatus:

@@ -179,9 +179,10 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
             self._changed()
             return
         reason, typed = (self.query_one(f"#act-{name} Input", Input) for name in ("reason", "typed"))
-        same = typed.value in (plan.queue, clean(plan.queue))  # what cannot be typed may be typed as it is shown
+        name = self.app.typed_name(plan.queue)
+        same = typed.value in (name, clean(name))  # what cannot be typed may be typed as it is shown
         if plan.consent is Consent.TYPED and not same:
-            self._refuse(f"type the queue's name exactly: {plan.queue}", typed)
+            self._refuse(f"type the queue's name exactly: {name}", typed)
             return
         if plan.needs_reason and not reason.value.strip():
             self._refuse("a reason is needed here; it goes into the audit", reason)
@@ -257,7 +258,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         self.query_one("#act-body").styles.max_height = max(4, self.size.height - _OTHER_ROWS - max(0, choices - 1))
         self.query_one("#act-problem", Lines).show(lambda cells, _: panel.problem(problem, cells))
         self._hint()
-        name = clean(self.plan.queue) if self.plan is not None else ""
+        name = clean(self.app.typed_name(self.plan.queue)) if self.plan is not None else ""
         labels = {"reason": "reason", "typed": f"type {shorten(name, 24)}"}
         labels |= {f"text-{number}": text.name for number, text in enumerate(self._texts)}
         labels |= {f"option-{number}": option.name for number, option in enumerate(self._options)}

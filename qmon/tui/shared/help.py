@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 
@@ -42,18 +42,19 @@ _WORDS: Final = (
 )  # fmt: skip
 
 
-def all_bindings() -> Iterable[Binding]:
-    """Every key of every screen once, in the order of the groups."""
+def all_bindings(of_app: Iterable[BindingType] = keys.APP) -> Iterable[Binding]:
+    """Every key of every screen once, in the order of the groups. ``of_app``: those that all screens have."""
     found: dict[str, Binding] = {}
-    for binding in keys.plain(
-        (*keys.APP, *keys.OVERVIEW, *keys.QUEUE_SCREEN, *keys.GRID, *keys.MESSAGE, *keys.HISTORY)
-    ):
+    for binding in keys.plain((*of_app, *keys.OVERVIEW, *keys.QUEUE_SCREEN, *keys.GRID, *keys.MESSAGE, *keys.HISTORY)):
         found.setdefault(binding.id or binding.key, binding)
     return sorted(found.values(), key=lambda b: keys.GROUPS.index(b.group) if b.group in keys.GROUPS else 0)
 
 
-def help_lines(cells: int, queue: QueueView | None = None) -> list[Line]:
-    """The whole help as lines. ``queue``: the one under the cursor, whose verdict and unknown figures are explained."""
+def help_lines(cells: int, queue: QueueView | None = None, of_app: Iterable[BindingType] = keys.APP) -> list[Line]:
+    """The whole help as lines. ``queue``: the one under the cursor, whose verdict and unknown figures are explained.
+
+    ``of_app``: the keys that all screens have.
+    """
     lines: list[Line] = [(("↑ ↓ scroll · esc closes · qmon help in a shell: the manual", "muted"),), ()]
     if queue is not None:
         lines += _explained(queue, cells)
@@ -61,7 +62,7 @@ def help_lines(cells: int, queue: QueueView | None = None) -> list[Line]:
     lines += _entries(_SYMBOLS, cells)
     lines += [(), (("WORDS", "title"),), *_entries(_WORDS, cells), (), (("KEYS", "title"),)]
     group = ""
-    for binding in all_bindings():
+    for binding in all_bindings(of_app):
         name = binding.group.description if binding.group else ""
         shown = "" if name == group else name.lower()
         group = name
@@ -113,7 +114,7 @@ class Help(ModalScreen[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Write it."""
-        self.query_one("#help-lines", Lines).show(lambda cells, _: help_lines(cells, self._queue))
+        self.query_one("#help-lines", Lines).show(lambda cells, _: help_lines(cells, self._queue, self.app.BINDINGS))
 
     def action_close(self) -> None:
         """Close."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from textual import events
 from textual.binding import Binding
 
-from qmon.tui.catalogue import ENTRIES
+from qmon.tui.catalogue import ENTRIES, Entry
 from qmon.tui.keys import ACTING
 from qmon.tui.sanitize import clean, width
 from qmon.tui.spans import Line, LinePart, Span, fit
@@ -30,14 +30,16 @@ def keybar(
     cells: int,
     off: Mapping[str, str] | None = None,
     why: str = "",
+    entries: Sequence[Entry] = ENTRIES,
 ) -> list[Line]:
     """``here``: the name of the screen. Keys further along the line go first; three of them always stay.
 
-    ``off``: by the id of a key why it can do nothing now; it is dimmed. ``why``: a word for all of them.
+    ``off``: by the id of a key why it can do nothing now; it is dimmed. ``why``: a word for all of them. ``entries``:
+    the screens there are.
     """
     off = off or {}
     places: list[Span] = []
-    for entry in ENTRIES:
+    for entry in entries:
         is_here = entry.name == here
         title = entry.title if is_here or cells >= _FULL_FROM else ""
         places += [(f" {entry.digit} ", "strong" if is_here else "key"), (title, "text" if is_here else "muted")]
@@ -70,12 +72,13 @@ class KeyLine(Lines):
     """The digits of the screens and the keys that matter here."""
 
     def show_keys(
-        self, bindings: Sequence[Binding], off: Mapping[str, str], why: str, here: str, filter_text: str
-    ) -> None:
+        self, bindings: Sequence[Binding], off: Mapping[str, str], why: str, here: str, filter_text: str,
+        entries: Sequence[Entry] = ENTRIES,
+    ) -> None:  # fmt: skip
         """Show these; ``off``: by the id of a key why it can do nothing now, ``why``: in a word for all of them."""
-        self._places = [(f" {entry.digit} ", entry.digit) for entry in ENTRIES]
+        self._places = [(f" {entry.digit} ", entry.digit) for entry in entries]
         self._places += [(f"{key_name(b)} {b.description}", b.key.partition(",")[0]) for b in bindings if b.show]
-        self.show(lambda cells, _: keybar(bindings, here, filter_text, cells, off, why))
+        self.show(lambda cells, _: keybar(bindings, here, filter_text, cells, off, why, entries))
 
     def on_click(self, event: events.Click) -> None:
         """Press the key under the mouse."""

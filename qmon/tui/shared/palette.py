@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -15,27 +14,13 @@ from textual.dom import DOMNode
 from textual.fuzzy import Matcher
 from textual.screen import ModalScreen
 
-from qmon.model.view import QueueView
 from qmon.tui.keys import GROUPS, PALETTE
+from qmon.tui.palette_items import PaletteItem
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.keybar import key_name
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Something that can be chosen. ``about``: what it does; ``off``: why it can do nothing now."""
-
-    id: str
-    key: str
-    name: str
-    about: str
-    group: str
-    do: Callable[[], Awaitable[object]]
-    off: str | None = None
-
 
 _COLUMNS: Final = (
     GridColumn("key", "KEY", least=5, most=8, sortable=False),
@@ -48,7 +33,7 @@ _MOST_QUEUES: Final = 50
 
 def actions(
     active: Iterable[ActiveBinding], off: Mapping[str, str], run: Callable[[str, DOMNode], Awaitable[object]]
-) -> list[Choice]:
+) -> list[PaletteItem]:
     """Every action once, in the order of the groups; the palette itself is left out.
 
     ``off``: by the id of an action why it can do nothing now; ``run``: does the action of a node.
@@ -58,7 +43,7 @@ def actions(
         if enabled and binding.id is not None and binding.group in GROUPS and binding.id != "palette":
             found.setdefault(binding.id, (node, binding))
     out = [
-        Choice(id, key_name(binding), binding.description, binding.tooltip, _group(binding).description,
+        PaletteItem(id, key_name(binding), binding.description, binding.tooltip, _group(binding).description,
                partial(run, binding.action, node), off.get(id))
         for id, (node, binding) in found.items()
     ]  # fmt: skip
@@ -66,20 +51,11 @@ def actions(
     return sorted(out, key=lambda choice: names.index(choice.group))
 
 
-def queues(views: Iterable[QueueView], go: Callable[[str], Awaitable[object]]) -> list[Choice]:
-    """Every queue, with its verdict. ``go``: shows the one of that name."""
-    return [
-        Choice(f"queue:{name}", "", name, f"go to this queue: {each.verdict.code}", "Queues", partial(go, name))
-        for each in views
-        for name in (each.layout.queue,)
-    ]
-
-
-def found(choices: Iterable[Choice], wanted: str) -> list[Choice]:
+def found(choices: Iterable[PaletteItem], wanted: str) -> list[PaletteItem]:
     """What fits the letters, the best first: those whose name has them in this order, then those described so."""
     matcher, words = Matcher(wanted), wanted.casefold()
 
-    def score(choice: Choice) -> float:
+    def score(choice: PaletteItem) -> float:
         inside = words in f"{choice.key} {choice.group} {choice.about}".casefold()
         return max(2 * matcher.match(choice.name), float(inside))
 
@@ -91,14 +67,14 @@ def _group(binding: Binding) -> Binding.Group:
     return binding.group or GROUPS[-1]
 
 
-def _row(choice: Choice) -> GridRow:
+def _row(choice: PaletteItem) -> GridRow:
     what = clean(choice.about) if choice.off is None else f"not now: {clean(choice.off)}"
     tones = ("key", "text", "muted") if choice.off is None else ("faint",) * 3
     cells = zip((choice.key, clean(choice.name), what), tones, strict=True)
     return GridRow(choice.id, (*cells, (choice.group.lower(), "faint")))
 
 
-class Palette(ModalScreen[Choice], inherit_bindings=False):
+class Palette(ModalScreen[PaletteItem], inherit_bindings=False):
     """Lists what can be done, and once something is typed queues, too; the result is what was chosen, or ``None``."""
 
     BINDINGS = PALETTE
@@ -109,7 +85,7 @@ class Palette(ModalScreen[Choice], inherit_bindings=False):
         if self.focused is None:
             self.query_one(FilterBar).on_key(event)
 
-    def __init__(self, actions: list[Choice], queues: list[Choice]) -> None:
+    def __init__(self, actions: list[PaletteItem], queues: list[PaletteItem]) -> None:
         super().__init__()
         self._actions, self._queues = actions, queues
 

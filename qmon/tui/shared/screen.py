@@ -18,6 +18,7 @@ from qmon.tui import keys
 from qmon.tui.actions.availability import ACTIONS, ask_for, short_reason, why_not
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.app import QmonApp
+from qmon.tui.palette_items import PaletteItem
 from qmon.tui.shared.banner import alert_lines, banner, tour_lines
 from qmon.tui.shared.header import header, heading
 from qmon.tui.shared.keybar import KeyLine
@@ -121,8 +122,13 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             self.add_class("-tour")
             self.query_one("#tour", Lines).show(lambda cells, _: tour_lines(told(), cells))
         why = short_reason(self.app.runner, shown.view)
-        self.query_one("#keys", KeyLine).show_keys(self._bar(), self.unavailable(), why, self.NAME, self.filter_text)
+        self._show_keys(why)
         self.draw_ages(shown, now)
+
+    def _show_keys(self, why: str) -> None:
+        self.query_one("#keys", KeyLine).show_keys(
+            self._bar(), self.unavailable(), why, self.NAME, self.filter_text, self.app.ENTRIES
+        )
 
     def _bar(self) -> list[Binding]:
         return keys.plain((*self.grid.offered, *self.BINDINGS, *self.app.BINDINGS))
@@ -201,14 +207,12 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         """Open the list of all actions that work here and of all queues, and do what is chosen there."""
         from qmon.tui.shared import palette
 
-        async def do(choice: palette.Choice | None) -> None:
+        async def do(choice: PaletteItem | None) -> None:
             if choice is not None:
                 await choice.do()
 
-        view = self.app.shown.view
         actions = palette.actions(self.active_bindings.values(), self.unavailable(), self.app.run_action)
-        queues = palette.queues(view.queues if view is not None else (), self.app.go_to_queue)
-        await self.app.push_screen(palette.Palette(actions, queues), do)
+        await self.app.push_screen(palette.Palette(actions, self.app.places()), do)
 
     # ------------------------------------------------------------------------------------------ sort and filter
 
@@ -223,7 +227,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.redraw()
 
     def _sort_by(self, column: str) -> None:
-        self.sorted_by = (column, column not in ("queue", "id", "owner", "design", "state"))
+        self.sorted_by = (column, column not in ("queue", "id", "owner", "design", "state", "target"))
         self.redraw()
 
     @on(Grid.SortAsked)
@@ -254,9 +258,9 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.set_focus(self._main)
 
     def action_back(self) -> None:
-        """Drop the filter where there is one, else go back to the overview."""
+        """Drop the filter where there is one, else go back to what this is part of."""
         if self.filter_text:
             self.filter_text = ""
             self.redraw()
-        elif self.NAME != self.app.DEFAULT_MODE:
-            self.app.switch_mode(self.app.DEFAULT_MODE)
+        else:
+            self.app.leave_screen(self.NAME)

@@ -11,6 +11,7 @@ from qmon.cli.commands.act import act
 from qmon.cli.output import note, report, table
 
 if TYPE_CHECKING:
+    from qmon.cli.session import Chosen
     from qmon.model.operations import Operation
 
 _ALL: Final = 10_000
@@ -27,29 +28,43 @@ def add_to(app: typer.Typer) -> None:
 
 
 def operations(
-    target: options.Target,
+    targets: options.Targets = None,
+    all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
-    limit: Annotated[int, typer.Option("--max", metavar="N", min=1, max=10_000, help="So many at most.")] = 100,
+    limit: Annotated[
+        int, typer.Option("--max", metavar="N", min=1, max=10_000, help="So many of each target at most.")
+    ] = 100,
     output: options.Output = "table",
 ) -> None:
-    """List what was done to the queues here, the newest first, with who did it, why, and whether it can be undone."""
+    """List what was done to the queues, the newest first, with who did it, why, and whether it can be undone."""
     from qmon.cli.commands.act.run import attended
-    from qmon.cli.session import acting
+    from qmon.cli.session import acting_on, chosen_each
+    from qmon.cli.several import ask_each, fail_unless_all
 
-    with acting(target, config, "operations") as at:
-        found = attended(lambda: at.operator.operations(limit), at.connections.cancel)
+    known = chosen_each(targets or (), config, all_targets=all_targets)
+
+    def ask(each: Chosen, may_ask: bool) -> tuple[str, tuple[Operation, ...]]:
+        with acting_on(each, "operations", may_ask=may_ask) as at:
+            return each.target.name, attended(lambda: at.operator.operations(limit), at.connections.cancel)
+
+    found = ask_each(known, ask)
     if output != "table":
+        from qmon.cli.output import report_each
         from qmon.cli.reports.target import OperationsReport
 
-        report(output, {"schema": 1, "operations": found}, OperationsReport, "operations")
-    elif found:
-        table(
-            (*_HEADINGS, "DONE", "SKIPPED", "CHANGED", "REFUSED", "UNDO", "BY", "REASON"),
-            [_row(each) for each in found],
-            wrap=11,
-        )
+        told = [{"schema": 1, "target": target, "operations": done} for target, done in found]
+        report_each(output, told, OperationsReport, "operations")
+    elif any(done for _, done in found):
+        headings = (*_HEADINGS, "DONE", "SKIPPED", "CHANGED", "REFUSED", "UNDO", "BY", "REASON")
+        rows = [(target, each) for target, done in found for each in done]
+        if len(known) == 1:
+            table(headings, [_row(each) for _, each in rows], wrap=11)
+        else:
+            rows.sort(key=lambda row: -row[1].started_at)
+            table(("TARGET", *headings), [(target, *_row(each)) for target, each in rows], wrap=12)
     else:
         note("nothing was done here yet")
+    fail_unless_all(known, found)
 
 
 _HEADINGS: Final = ("OPERATION", "WHEN", "WHAT", "QUEUE", "STATE")

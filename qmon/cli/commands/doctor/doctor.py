@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import clean, report, say, table
+from qmon.cli.output import clean, say, table
 from qmon.errors import BadInput
 from qmon.model.text import UNKNOWN, milliseconds
 
 if TYPE_CHECKING:
     from qmon.cli.commands.doctor.examination import Examined
+    from qmon.cli.session import Chosen
 
 
 def add_to(app: typer.Typer) -> None:
@@ -22,38 +23,50 @@ def add_to(app: typer.Typer) -> None:
 
 
 def doctor(
-    target: Annotated[
-        str | None,
-        typer.Argument(metavar="TARGET", help="As for the other commands; with --bundle it may be missing."),
-    ] = None,
+    targets: options.Targets = None,
+    all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     output: options.Output = "table",
     bundle: Annotated[
         Path | None,
-        typer.Option("--bundle", metavar="FILE", help="Make an archive for a bug report: .zip or .tar.gz."),
+        typer.Option(
+            "--bundle", metavar="FILE", help="Make an archive for a bug report, .zip or .tar.gz, of one target or none."
+        ),
     ] = None,
 ) -> None:
-    """Check what qmon needs of a target: driver, connection, version, rights, and every probe of every queue."""
+    """Check what qmon needs of targets: driver, connection, version, rights, and every probe of every queue."""
     from qmon.cli.commands.doctor.examination import examined
-    from qmon.cli.session import opened
+    from qmon.cli.session import chosen_each, connected
+    from qmon.cli.several import ask_each, fail_unless_all
 
+    named = targets or []
     if bundle is not None:
         from qmon.cli.commands.doctor.bundle import write_bundle
 
-        write_bundle(bundle, target, config, output)
+        if all_targets or len(named) > 1:
+            raise BadInput("--bundle is of one target, or of none")
+        write_bundle(bundle, named[0] if named else None, config, output)
         return
-    if target is None:
-        raise BadInput("TARGET is missing; only --bundle goes without one")
-    with opened(target, config, "doctor") as at:
-        seen = examined(at)
-        if output == "table":
-            _say(seen)
-        else:
-            from qmon.cli.reports.target import DoctorReport
+    known = chosen_each(named, config, all_targets=all_targets)
 
-            report(output, seen.as_object(), DoctorReport, "checks")
-    if any(c.problem and not c.expected for c in seen.checks):
+    def ask(each: Chosen, may_ask: bool) -> Examined:
+        with connected(each, "doctor", may_ask=may_ask) as at:
+            return examined(at)
+
+    found = ask_each(known, ask)
+    if output == "table":
+        for number, seen in enumerate(found):
+            if number:
+                say()
+            _say(seen)
+    else:
+        from qmon.cli.output import report_each
+        from qmon.cli.reports.target import DoctorReport
+
+        report_each(output, [seen.as_object() for seen in found], DoctorReport, "checks")
+    if any(c.problem and not c.expected for seen in found for c in seen.checks):
         raise typer.Exit(1)
+    fail_unless_all(known, found)
 
 
 def _say(seen: Examined) -> None:

@@ -1,0 +1,107 @@
+"""The dashboard over several targets, each with a poller, a history and an operator of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qmon.cli.guard import FAILED
+from qmon.cli.output import note
+
+if TYPE_CHECKING:
+    from qmon.cli.session import Chosen
+    from qmon.engines.base import Target
+    from qmon.recording.write.operations import OperationsWatch
+    from qmon.recording.write.recorder import Recorder
+    from qmon.tui.fleet.member import FleetTarget
+
+
+def show_fleet(
+    known: Sequence[Chosen], interval: float | None, read_only: bool, theme: str | None, record: Path | None,
+    baselines: Path | None,
+) -> int:  # fmt: skip
+    """Show these targets until the user leaves; returns the exit code, 1 where a recording stopped.
+
+    Nobody is asked for a password: a target that has none is shown as lost, with how to give it one. Raises
+    ``BadInput`` where nothing can be recorded, before anything is shown.
+    """
+    from qmon.cli.notices import on_a_fleet_screen
+    from qmon.tui import need_terminal, run_fleet
+
+    need_terminal()
+    settings = known[0].config.settings
+    interval_s = interval or settings.interval_s
+    recordings: list[_Recording] = []
+    try:
+        targets = [_fleet_target(each, interval_s, read_only, record, baselines, recordings) for each in known]
+        code = run_fleet(
+            targets,
+            alerting=on_a_fleet_screen([each.target.name for each in known], known[0].config),
+            interval_s=interval_s,
+            dark=(theme or settings.theme) != "light",
+        )
+    finally:
+        stopped = [recording.close() for recording in recordings]
+    return code or (FAILED if any(stopped) else 0)
+
+
+@dataclass(slots=True)
+class _Recording:
+    """The recording of one target; ``operations``: once it was reached."""
+
+    target: str
+    recorder: Recorder
+    operations: OperationsWatch | None = None
+
+    def close(self) -> bool:
+        """End it; returns whether it had stopped before."""
+        if self.operations is not None:
+            self.operations.close()
+        status = self.recorder.close()
+        if status.stopped:
+            note(f"qmon: {self.target}: recording stopped after {status.snapshots:,} snapshots: {status.stopped}")
+        return bool(status.stopped)
+
+
+def _fleet_target(
+    each: Chosen, interval_s: float, read_only: bool, record: Path | None, baselines: Path | None,
+    recordings: list[_Recording],
+) -> FleetTarget:  # fmt: skip
+    from qmon.cli.past import of_target
+    from qmon.monitor.headless import HeadlessPoller
+    from qmon.monitor.source import SnapshotSource
+    from qmon.monitor.state.target import TargetHistory
+    from qmon.redact import redactor
+    from qmon.tui import ActionRunner, redacted
+    from qmon.tui.fleet.member import FleetTarget
+
+    def opened(target: Target) -> None:
+        """It was reached: who acts on it has its password, too."""
+        context = replace(each, target=target).operator_context(read_only=read_only)
+        made.runner = ActionRunner(context)
+        if recording is not None and recording.operations is None:
+            from qmon.recording.write.operations import OperationsWatch
+
+            recording.operations = OperationsWatch(context, recording.recorder)
+
+    redact, name = redactor(each.config.settings.redact), each.target.name
+    source: SnapshotSource = HeadlessPoller(each.target, each.configured, interval_s=interval_s, opened=opened)
+    fold = redacted(TargetHistory(each.config.settings.budget_percent / 100).add, redact)
+    recording = None
+    if record is not None:
+        from qmon.recording.write.recorder import Recorder
+        from qmon.recording.write.tee import RecordingSource
+
+        recorder = Recorder(record, name, interval_s=interval_s, redact=redact, environment=each.target.environment)
+        recording = _Recording(name, recorder)
+        recordings.append(recording)
+        source = RecordingSource(source, fold, recorder)
+        fold = source.fold
+    made = FleetTarget(
+        source, fold, prod=each.target.prod, read_only=read_only or each.target.read_only,
+        environment=each.target.environment, recorder=recording.recorder if recording is not None else None,
+        known=of_target(name, each.config, baselines, record),
+    )  # fmt: skip
+    return made

@@ -1,0 +1,264 @@
+"""The dashboard over several targets: each is watched apart, and the screens of a target show the one gone to last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar, Final
+
+from textual.await_complete import AwaitComplete
+from textual.reactive import var
+from textual.widget import AwaitMount
+
+from qmon import log
+from qmon.model.text import duration
+from qmon.model.view import View
+from qmon.monitor.alerting import FleetAlerting
+from qmon.monitor.source import Focus, Phase, SnapshotSource, SourceState
+from qmon.tui import keys
+from qmon.tui.app import QmonApp
+from qmon.tui.catalogue import ENTRIES, FLEET, Entry
+from qmon.tui.feed import Feed, FoldFailed, StateChanged, ViewReady
+from qmon.tui.fleet.member import FleetTarget, Member
+from qmon.tui.palette_items import PaletteItem
+from qmon.tui.sanitize import clean
+
+AWAY_S: Final = 10.0
+"""So often a target is polled at least that is not on the screen, in seconds, or as often as asked for if that is
+rarer."""
+_EACH_S: Final = 0.5
+"""Where all targets are on the screen, each is polled so many seconds less often for each of them, up to ``AWAY_S``."""
+_OF_ALL: Final = frozenset(entry.name for entry in FLEET)
+
+
+class FleetApp(QmonApp):
+    """The dashboard over several sources. What ``QmonApp`` knows of its target is here that of the target gone to last.
+
+    Args:
+        targets: two or more, each of another name.
+        alerting: of all targets.
+        interval_s: seconds between polls of the target on the screen.
+        dark, plain, for_s, clock: as for ``QmonApp``.
+
+    Attributes:
+        members: the targets by name, in the order given.
+        current: the target whose screens are shown; on those of all targets the one under the cursor.
+        left_all: whether a screen of a target was shown since the beginning.
+    """
+
+    BINDINGS = keys.OF_FLEET
+    DEFAULT_MODE: ClassVar[str] = FLEET[0].name
+    MODES: ClassVar = {entry.name: entry.make for entry in FLEET}
+    ENTRIES: ClassVar[tuple[Entry, ...]] = (FLEET[0], *ENTRIES, *FLEET[1:])
+
+    changes: var[int] = var(0, init=False)
+    """Counted where something of any target has changed; the screens of all targets follow it."""
+
+    def __init__(
+        self,
+        targets: Sequence[FleetTarget],
+        *,
+        alerting: FleetAlerting | None = None,
+        interval_s: float = 2.0,
+        dark: bool = True,
+        plain: bool | None = None,
+        for_s: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.members = {member.name: member for member in map(Member, targets)}
+        self.current = next(iter(self.members.values()))
+        first = self.current.target
+        super().__init__(
+            first.source, first.fold, prod=first.prod, read_only=first.read_only, environment=first.environment,
+            dark=dark, plain=plain, for_s=for_s, clock=clock, runner=first.runner, alerting=alerting,
+            recorder=first.recorder, known=first.known,
+        )  # fmt: skip
+        self.left_all = False
+        self._asked_s = interval_s
+        self._focus = self.current.focus
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether a screen of all targets is shown, rather than one of the current target."""
+        return self.current_mode in _OF_ALL
+
+    def start_sources(self) -> None:
+        """Have figures come of every target; all connect at once."""
+        self._pace()
+        for member in self.members.values():
+            member.target.source.set_focus(member.focus)
+            member.target.source.start(Feed(self, member.target.fold))
+
+    # ------------------------------------------------------------------------------------------ what the sources give
+
+    def on_view_ready(self, message: ViewReady) -> None:
+        """New figures of one target."""
+        message.prevent_default()
+        member = self.members[message.view.target]
+        member.take(message.view)
+        if member is self.current:
+            self._focus, self.runner = member.focus, member.target.runner
+            self.shown = replace(self.shown, interval_s=member.shown.interval_s)
+            super().on_view_ready(message)
+        else:
+            self._alert(message.view)
+        self.changes += 1
+
+    def on_state_changed(self, message: StateChanged) -> None:
+        """The source of one target is connecting, live, late, lost or closed."""
+        message.prevent_default()
+        self._state_changed(message.state)
+
+    def on_fold_failed(self, message: FoldFailed) -> None:
+        """A fault of qmon's own about one target: it is shown there, and the others go on."""
+        message.prevent_default()
+        now = self.clock()
+        self._state_changed(SourceState(message.target, Phase.LOST, log.report(message.error), changed_at=now))
+
+    def _state_changed(self, state: SourceState) -> None:
+        member = self.members[state.target]
+        member.take(state)
+        if member is self.current:
+            self.shown = replace(self.shown, state=state)
+        self._alert(state)
+        self.changes += 1
+
+    def _alert(self, event: View | SourceState) -> None:
+        alerts = self._alerts_after(event)
+        if alerts != self.shown.alerts:
+            self.shown = replace(self.shown, alerts=alerts)
+
+    def source_of(self, target: str) -> SnapshotSource:
+        """The source of the target of that name."""
+        return self.members[target].target.source
+
+    # ----------------------------------------------------------------------------- what is on the screen, and how often
+
+    def _set_focus(self, focus: Focus) -> None:
+        self._focus = focus
+        self.current.look(focus)
+
+    def refocus(self, wanted: Focus) -> None:
+        """Tell the source of the current target what is on screen now, and poll the others less often."""
+        super().refocus(wanted)
+        self._pace()
+
+    def _pace(self) -> None:
+        """Have each target polled as often as what is on the screen needs."""
+        each_s = min(_EACH_S * len(self.members), AWAY_S) if self.is_of_all else AWAY_S
+        for member in self.members.values():
+            on_screen = member is self.current and not self.is_of_all
+            member.poll_every(self._asked_s if on_screen else max(self._asked_s, each_s))
+        now_s = self.current.shown.interval_s
+        if self.shown.interval_s < now_s:
+            self.shown = replace(self.shown, interval_s=now_s)
+
+    def _set_interval(self, seconds: float) -> None:
+        """Poll the target on the screen so often from now on, and none more often."""
+        self._asked_s = seconds
+        self._pace()
+        self.say(f"the target on the screen is polled every {duration(seconds)}")
+
+    @property
+    def asked_s(self) -> float:
+        """Seconds between polls of the target on the screen, as asked for."""
+        return self._asked_s
+
+    def action_poll_now(self) -> None:
+        """Poll now: the current target, or on a screen of all targets each."""
+        for member in self.members.values() if self.is_of_all else (self.current,):
+            member.target.source.poll_now(whole=True)
+
+    # ------------------------------------------------------------------------------------------------- going somewhere
+
+    def switch_mode(self, mode: str) -> AwaitMount | AwaitComplete:  # type: ignore[override]
+        """Show a screen of all targets, or one of the current target; each target has screens of its own."""
+        if mode in _OF_ALL:
+            return super().switch_mode(mode)
+        self.left_all = True
+        own = f"{mode} {self.current.name}"
+        if own not in self._modes:
+            self.add_mode(own, next(entry.make for entry in ENTRIES if entry.name == mode))
+        return super().switch_mode(own)
+
+    async def go_to(self, target: str, queue: str | None = None) -> None:
+        """Show the overview of a target, or one of its queues. A message that is open is closed."""
+        if len(self.screen_stack) > 1:
+            await self.pop_screen()
+        self.take_up(target)
+        if queue is not None:
+            self.selected = queue
+        await self.switch_mode("overview" if queue is None else "queue")
+
+    def take_up(self, target: str) -> None:
+        """Make a target the current one, for the screen that is shown next."""
+        member = self.members[target]
+        if member is self.current:
+            return
+        self.current.selected = self.selected
+        self.current.look(Focus(with_verdict=self.current.focus.with_verdict, away=True))
+        self.current, given = member, member.target
+        self.source, self.runner, self.known = given.source, given.runner, given.known
+        self._recorder, self._held, self._focus = given.recorder, None, member.focus
+        self.selected = member.selected
+        shown = replace(member.shown, alerts=self.shown.alerts)
+        self.set_reactive(QmonApp.shown, shown)  # the screen that is left is not drawn with it
+
+    def leave_screen(self, name: str) -> None:
+        """From a screen of a target to its overview, from there to all targets."""
+        if name in (FLEET[1].name, "overview"):
+            self.switch_mode(self.DEFAULT_MODE)
+        elif name != self.DEFAULT_MODE:
+            self.switch_mode("overview")
+
+    def places(self) -> list[PaletteItem]:
+        """Where one may go to by some letters: every target, and every queue of each."""
+        from qmon.tui.fleet.standing import words
+
+        now = self.clock()
+        out = [
+            PaletteItem(f"target:{each.name}", "", each.name, f"go to this target: {words(each, now)}", "Targets",
+                   partial(self.go_to, each.name))
+            for each in self.members.values()
+        ]  # fmt: skip
+        for each in self.members.values():
+            out += [
+                PaletteItem(f"queue:{each.name}\0{queue.name}", "", f"{each.name}/{queue.name}",
+                       f"go to this queue: {queue.verdict.code}", "Queues", partial(self.go_to, each.name, queue.name))
+                for queue in each.queues
+            ]  # fmt: skip
+        return out
+
+    def typed_name(self, queue: str) -> str:
+        """A queue with its target: several may have a queue of that name."""
+        return f"{self.current.name}/{queue}"
+
+    @property
+    def under_way(self) -> list[str]:
+        """The operations under way on any target, in words."""
+        runners = {name: member.target.runner for name, member in self.members.items()}
+        return [
+            f"{name}: {words}" for name, runner in runners.items() if runner is not None for words in runner.under_way
+        ]
+
+    def action_freeze(self) -> None:
+        """Freeze the display, or go on with the newest figures; another target that one goes to is not frozen."""
+        super().action_freeze()
+        if not self.shown.frozen:
+            self.shown = replace(self.current.shown, alerts=self.shown.alerts)
+            self.changes += 1
+
+    def tick(self) -> None:
+        """A second has passed; also recordings of other targets may have stopped."""
+        super().tick()
+        for member in self.members.values():
+            recorder = member.target.recorder
+            if member is self.current or recorder is None or not member.shown.recording:
+                continue
+            if why := recorder.status.stopped:
+                member.shown = replace(member.shown, recording=False)
+                self.notify(
+                    clean(f"{member.name}: recording has stopped: {why}"), severity="error", timeout=30, markup=False
+                )

@@ -1,0 +1,63 @@
+"""What the screens of all targets have: they follow every target, and the one under the cursor is the current one."""
+
+from __future__ import annotations
+
+from textual import getters
+
+from qmon.monitor.source import Focus
+from qmon.tui.fleet import standing
+from qmon.tui.fleet.app import FleetApp
+from qmon.tui.shared.banner import alert_lines
+from qmon.tui.shared.screen import DashboardScreen
+from qmon.tui.spans import Line, LinePart, spread
+from qmon.tui.status import Shown
+from qmon.tui.widgets.lines import Lines
+
+
+class FleetScreen(DashboardScreen):
+    """A screen of all targets."""
+
+    app = getters.app(FleetApp)
+
+    def on_mount(self) -> None:
+        """Follow every target from now on."""
+        self.watch(self.app, "changes", self._changed, init=False)
+
+    def _changed(self) -> None:
+        if self in self.app.screen_stack:
+            self.redraw()
+
+    def _shown_changed(self) -> None:
+        """The alerts, or whether the display is frozen: what is of one target comes with ``changes``."""
+        if self in self.app.screen_stack and self.is_mounted and self.app.is_running:
+            self._draw_frame(self.app.shown, self.app.clock())
+
+    def redraw(self) -> None:
+        """Draw everything, unless the display is frozen."""
+        if not (self.is_mounted and self.app.is_running):
+            return
+        shown, now = self.app.shown, self.app.clock()
+        if not shown.frozen:
+            self.draw(shown, now, stale=False)
+        self._draw_frame(shown, now)
+
+    def tick(self) -> None:
+        """A second has passed: ages grow, and what does not answer is lost."""
+        self.redraw()
+
+    def _draw_frame(self, shown: Shown, now: float) -> None:
+        self.query_one("#header", Lines).show(lambda cells, _: [self._header(shown, now, cells)])
+        alerted = bool(alert_lines(shown.alerts, now, 80))
+        self.set_class(alerted, "-alerted")
+        if alerted:
+            self.query_one("#alert", Lines).show(lambda cells, _: alert_lines(shown.alerts, now, cells))
+        self._show_keys("")
+
+    def _header(self, shown: Shown, now: float, cells: int) -> Line:
+        right = [LinePart.of("◇ frozen ", "accent")] if shown.frozen else []
+        left = standing.counts([*self.app.members.values()], now, cells - 10 * len(right))
+        return spread([LinePart(left)], right, cells)
+
+    def focus_wanted(self) -> Focus:
+        """Nothing of the current target in particular."""
+        return Focus(away=True)

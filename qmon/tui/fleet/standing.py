@@ -1,0 +1,128 @@
+"""How a target stands, in words and cells: its mark, whether it answers, and what is worst of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from qmon.model import text
+from qmon.model.figure import Severity
+from qmon.monitor.source import Phase
+from qmon.tui import figures
+from qmon.tui.fleet.member import Member, Standing
+from qmon.tui.sanitize import clean, shorten
+from qmon.tui.shared.header import retry
+from qmon.tui.spans import Line, LinePart, fit
+from qmon.tui.widgets.columns import Cell
+
+MARKS: Final[dict[Standing, Cell]] = {
+    Standing.CRITICAL: ("■", "alarm"),
+    Standing.LOST: ("✕", "alarm"),
+    Standing.WARNING: ("▲", "accent"),
+    Standing.WAITING: ("◌", "accent"),
+    Standing.NOTICE: ("◦", "text"),
+    Standing.FINE: ("·", "muted"),
+}
+_NAMES: Final = {
+    Standing.CRITICAL: ("is critical", "are critical"),
+    Standing.LOST: ("cannot be reached", "cannot be reached"),
+    Standing.WARNING: ("has a warning", "have a warning"),
+    Standing.WAITING: ("is not known yet", "are not known yet"),
+    Standing.NOTICE: ("has a notice", "have a notice"),
+    Standing.FINE: ("is fine", "are fine"),
+}
+_SHORT: Final = {
+    Standing.CRITICAL: "critical",
+    Standing.LOST: "lost",
+    Standing.WARNING: "warning",
+    Standing.WAITING: "connecting",
+    Standing.NOTICE: "notice",
+    Standing.FINE: "fine",
+}
+
+
+def ranked(members: Iterable[Member], now: float) -> list[Member]:
+    """The worst first; equal ones by what the worst of their queues needs, then by name."""
+
+    def order(member: Member) -> tuple[object, ...]:
+        worst = member.ranking.order(member.queues[0])[:3] if member.queues else (0, 0.0, 0.0)
+        return -member.standing(now), worst, member.name.casefold()
+
+    return sorted(members, key=order)
+
+
+def state(member: Member, now: float) -> Cell:
+    """Whether it answers, and how old its figures are: ``● live 4 s``, ``✕ lost 3m``."""
+    if member.lost_at is not None:
+        return f"✕ lost {text.brief(max(0.0, now - member.lost_at))}", "alarm"
+    shown = member.shown
+    if shown.view is None:
+        return "◌ connecting", "accent"
+    age = text.whole_seconds(shown.age_s(now))
+    if shown.phase is Phase.PAUSED:
+        return f"‖ paused {age}", "accent"
+    return (f"◌ late {age}", "alarm") if member.lost(now) else (f"● live {age}", "muted")
+
+
+def worst(member: Member, now: float) -> Cell:
+    """What is worst of it, in one line."""
+    if member.lost_at is not None:
+        return f"{clean(member.reason)}; {retry(member.shown, now)}", "accent"
+    if member.shown.view is None:
+        reason = member.shown.state.reason if member.shown.state is not None else ""
+        return clean(reason) or text.UNKNOWN, "muted"
+    if not member.queues:
+        return "no queue is known", "muted"
+    queue = member.queues[0]
+    if member.worst > queue.verdict.severity:
+        return "▲ Service Broker", "accent"
+    if queue.verdict.severity is Severity.FINE:
+        return clean(queue.verdict.code.replace("_", " ")) if len(member.queues) == 1 else "all fine", "muted"
+    symbol, tone = figures.mark(queue.verdict)
+    wrong = sum(each.verdict.severity >= Severity.WARNING for each in member.queues)
+    more = f", and {wrong - 1} more" if wrong > 1 else ""
+    return f"{symbol} {clean(queue.name)}: {clean(queue.verdict.code.replace('_', ' '))}{more}", tone
+
+
+def words(member: Member, now: float) -> str:
+    """How it stands, for a list."""
+    if member.lost_at is not None or member.shown.view is None:
+        return " ".join(state(member, now)[0].split()[1:])
+    return worst(member, now)[0]
+
+
+def counts(members: Sequence[Member], now: float, cells: int) -> Line:
+    """The first line: ``30 targets  ■ 1 critical  ✕ 4 lost  · 25 fine``."""
+    found = Counter(member.standing(now) for member in members)
+    parts = [LinePart.of(f" {len(members)} targets", "strong")]
+    for rank, each in enumerate(sorted(found, reverse=True)):
+        symbol, tone = MARKS[each]
+        parts.append(LinePart.of(f"{symbol} {found[each]} {_SHORT[each]}", tone, rank))
+    return fit(parts, cells)
+
+
+def summary(order: Sequence[Member], now: float, cells: int) -> Line:
+    """``■ 1 of 30 targets is critical, 4 cannot be reached; worst: orders-prod, mails: everything locked.``
+
+    ``order``: the targets, the worst first.
+    """
+    found = Counter(member.standing(now) for member in order)
+    kinds = sorted(found, reverse=True)
+    symbol, tone = MARKS[kinds[0]]
+    count = found[kinds[0]]
+    share = f"All {count} targets" if count == len(order) else f"{count} of {len(order)} targets"
+    parts = [LinePart.of(f" {symbol} {share} {_NAMES[kinds[0]][count > 1]}", tone)]
+    parts += [
+        LinePart.of(f", {found[each]} {_NAMES[each][found[each] > 1]}", "text", rank)
+        for rank, each in enumerate(kinds[1:], 2)
+        if each is not Standing.FINE
+    ]
+    first = order[0]
+    if kinds[0] >= Standing.WARNING:
+        said = worst(first, now)[0].removeprefix(f"{symbol} ")
+        parts.append(
+            LinePart(((f"{':' if count == 1 else '; worst:'} ", "text"), (shorten(clean(first.name), 24), "strong")))
+        )
+        parts.append(LinePart.of(f", {shorten(said, 60)}", rank=9))
+    return fit([*parts, LinePart.of(".")], cells, "")

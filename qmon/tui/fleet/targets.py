@@ -1,0 +1,163 @@
+"""Screen 0: all targets, the worst first, with their sums and what is worst of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from textual import on
+from textual.app import ComposeResult
+
+from qmon.model import text
+from qmon.model.figure import Figure
+from qmon.model.verdicts.access import unreachable
+from qmon.tui import figures, keys
+from qmon.tui.fleet import standing
+from qmon.tui.fleet.member import Member, Standing
+from qmon.tui.fleet.screen import FleetScreen
+from qmon.tui.overview.panels import why
+from qmon.tui.sanitize import clean
+from qmon.tui.shared.header import ENGINES
+from qmon.tui.status import Shown
+from qmon.tui.widgets.columns import Cell, GridColumn, GridRow
+from qmon.tui.widgets.filter_bar import keep
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+COLUMNS: Final = (
+    GridColumn("target", "TARGET", least=10, most=30, shrinks_to=12, about="the target, as it was named"),
+    GridColumn("environment", "ENV", rank=2, most=12, about="its environment; PROD: acting asks for more"),
+    GridColumn("server", "SERVER", rank=7, most=20, about="what answers there"),
+    GridColumn("state", "STATE", rank=1, least=14, most=18, sortable=False,
+               about="whether it answers, and how old its figures are"),
+    GridColumn("queues", "QUEUES", True, 6, most=8, about="how many queues are watched there"),
+    GridColumn("ready", "READY", True, 2, most=12, about="messages ready in all its queues: ≥ not known of each"),
+    GridColumn("stuck", "STUCK", True, 5, most=12, about="in progress for longer than the queue's timeout"),
+    GridColumn("dead", "DEAD", True, 9, most=12, about="given up after too many attempts"),
+    GridColumn("oldest", "OLDEST", True, 3, most=14, about="age of the oldest message that is ready"),
+    GridColumn("push_rate", "PUSH/s", True, 4, most=11, about="messages committed by pushers, per second"),
+    GridColumn("pop_rate", "POP/s", True, 4, most=11, about="messages taken by poppers, per second"),
+    GridColumn("worst", "WORST", rank=0, least=24, grows=True, about="the queue that needs a hand first, and why"),
+)  # fmt: skip
+_WITHOUT_ENVIRONMENT: Final = tuple(column for column in COLUMNS if column.key != "environment")
+DEFAULT_SORT: Final = ("worst", True)
+_WRITTEN: Final[dict[str, Callable[[float], str]]] = {
+    "ready": text.count,
+    "stuck": text.count,
+    "dead": text.count,
+    "oldest": text.duration,
+    "push_rate": figures.aligned_rate,
+    "pop_rate": figures.aligned_rate,
+}
+_NO_FIGURE: Final = Figure()
+
+
+class TargetsScreen(FleetScreen):
+    """All targets."""
+
+    NAME = "targets"
+    BINDINGS = keys.TARGETS
+    SORTS = ("worst", "target", "queues", "ready", "stuck", "oldest", "push_rate", "pop_rate")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sorted_by = DEFAULT_SORT
+
+    def body(self) -> ComposeResult:
+        """How things are, the table, and why the target under the cursor stands as it does."""
+        yield Lines(id="summary")
+        yield Grid(COLUMNS, id="targets")
+        yield Lines(id="why", most=3)
+
+    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw how all targets stand."""
+        ranked = standing.ranked(self.app.members.values(), now)
+        self.query_one("#summary", Lines).show(lambda cells, _: [standing.summary(ranked, now, cells)])
+        kept = ordered(keep(ranked, self.filter_text, lambda each: words(each, now)), *self.sorted_by)
+        empty = f"no target matches {clean(self.filter_text)}"
+        named = any(each.shown.prod or each.shown.environment for each in ranked)
+        self.grid.columns = COLUMNS if named else _WITHOUT_ENVIRONMENT
+        rows = [row(each, now, self.grid.columns) for each in kept]
+        self.grid.show(rows, sorted_by=self.sorted_by, empty=empty)
+        self._draw_why(now)
+
+    def _draw_why(self, now: float) -> None:
+        member = self.app.members.get(self.grid.cursor or "")
+        view = member.shown.view if member is not None else None
+        if member is None or view is None:
+            reason = clean(member.reason) if member is not None else ""
+            self.query_one("#why", Lines).show(lambda cells, _: [((f" {reason}", "text"),)] if reason else [])
+            return
+        gone = unreachable(member.reason) if member.lost_at is not None else None
+        self.query_one("#why", Lines).show(
+            lambda cells, rows: why(view, member.queues, None, cells, min(rows, 3), lost=gone), stale=member.lost(now)
+        )
+
+    @on(Grid.Selected)
+    def _cursor_moved(self, message: Grid.Selected) -> None:
+        if message.key is not None and self.is_current:
+            self.app.take_up(message.key)
+            self._draw_why(self.app.clock())
+
+    @on(Grid.Opened)
+    async def _opened(self, message: Grid.Opened) -> None:
+        await self.app.go_to(message.key)
+
+    def on_screen_resume(self) -> None:
+        """Put the cursor on the target that was shown meanwhile."""
+        if self.app.left_all:
+            self.grid.select(self.app.current.name)
+
+
+def row(member: Member, now: float, columns: Sequence[GridColumn] = COLUMNS) -> GridRow:
+    """The row of a target; figures of one that does not answer are grey."""
+    symbol, tone = standing.MARKS[member.standing(now)]
+    name_tone = tone if member.standing(now) > Standing.NOTICE else "text"
+    known, lost = member.shown.view is not None, member.lost(now)
+    sums = {field: member.totals.get(field, _NO_FIGURE) for field in _WRITTEN}
+    cells: dict[str, Cell] = {
+        "target": (f"{symbol} {clean(member.name)}", name_tone),
+        "environment": ("PROD", "strong") if member.shown.prod else (clean(member.shown.environment), "muted"),
+        "server": (_server(member), "muted"),
+        "state": standing.state(member, now),
+        "queues": (f"{len(member.queues)}" if known else text.UNKNOWN, "text" if known else "faint"),
+        "worst": standing.worst(member, now),
+        **{field: figures.cell(sums[field], write, aged=False) for field, write in _WRITTEN.items()},
+    }
+    for field in ("push_rate", "pop_rate"):
+        if sums[field].value is None:
+            cells[field] = (f"{text.UNKNOWN}  ", "faint")
+    if lost:
+        cells |= {field: (cells[field][0], "faint") for field in ("queues", *_WRITTEN)}
+    notes = {field: clean(figure.reason) for field, figure in sums.items() if figure.reason}
+    return GridRow(member.name, tuple(cells[column.key] for column in columns), notes, id=clean(member.name))
+
+
+def _server(member: Member) -> str:
+    view = member.shown.view
+    return clean(f"{ENGINES.get(view.engine, view.engine)} {view.server_version}") if view is not None else ""
+
+
+def words(member: Member, now: float) -> str:
+    """The text that the filter searches."""
+    return " ".join((member.name, member.shown.environment, _server(member), standing.state(member, now)[0],
+                     standing.worst(member, now)[0]))  # fmt: skip
+
+
+def ordered(ranked: list[Member], by: str, descending: bool) -> list[Member]:
+    """Sorted by one column; those without a value last either way. ``ranked``: the worst first."""
+    if by == DEFAULT_SORT[0]:
+        return ranked if descending else ranked[::-1]
+    known = [each for each in ranked if _value(each, by) is not None]
+    known.sort(key=lambda each: _value(each, by), reverse=descending)  # type: ignore[arg-type, return-value]
+    return known + [each for each in ranked if _value(each, by) is None]
+
+
+def _value(member: Member, column: str) -> float | str | None:
+    if column in _WRITTEN:
+        return member.totals.get(column, _NO_FIGURE).value
+    if column == "queues":
+        return len(member.queues) if member.shown.view is not None else None
+    return {"target": member.name, "environment": member.shown.environment, "server": _server(member)}[
+        column
+    ].casefold()

@@ -1,0 +1,31 @@
+"""What can be chosen from the palette: an action, or a place to go to."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from qmon.model.view import QueueView
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteItem:
+    """Something that can be chosen. ``about``: what it does; ``off``: why it can do nothing now."""
+
+    id: str
+    key: str
+    name: str
+    about: str
+    group: str
+    do: Callable[[], Awaitable[object]]
+    off: str | None = None
+
+
+def queues(views: Iterable[QueueView], go: Callable[[str], Awaitable[object]]) -> list[PaletteItem]:
+    """Every queue, with its verdict. ``go``: shows the one of that name."""
+    return [
+        PaletteItem(f"queue:{name}", "", name, f"go to this queue: {each.verdict.code}", "Queues", partial(go, name))
+        for each in views
+        for name in (each.layout.queue,)
+    ]

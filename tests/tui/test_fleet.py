@@ -1,0 +1,196 @@
+"""Several targets: their overview, all their queues, the ways from one to another, and that none costs the others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from textual.widgets import Input
+
+from qmon.model.alerts.rules import AlertRule
+from qmon.model.figure import Severity, Verdict
+from qmon.monitor.alerting import Alerting, FleetAlerting
+from qmon.monitor.source import Focus
+from qmon.tui.actions.dialog import ActionDialog, DialogStep
+from qmon.tui.fleet.member import Standing
+from tests.tui.fleet import NAMES, crm, fleet
+from tests.tui.scripted import Clock, queue, snapshot
+from tests.tui.scripted_acting import Script, ScriptedOffice, typed_plan
+from tests.tui.test_acting_dialog import reach
+
+CRITICAL = Verdict("stuck in progress", "3 in progress for more than 5 m", Severity.CRITICAL)
+
+
+async def test_the_overview_has_the_worst_first_with_sums_and_what_is_worst() -> None:
+    async with fleet((160, 40)) as d:
+        await d.three()
+        assert d.grid.keys == ("orders-prod", "billing", "crm")
+        assert "3 targets" in d.lines("header")
+        assert "■ 1 critical" in d.lines("header")
+        assert "✕ 1 lost" in d.lines("header")
+        assert "■ 1 of 3 targets is critical, 1 cannot be reached: orders-prod, " in d.lines("summary")
+        orders, billing, crm_row = d.text().splitlines()[3:6]
+        assert "PROD" in orders
+        assert "PostgreSQL 18.6" in orders
+        assert "≥" in orders, "payroll may not be read, so that the sum is at least that"
+        assert "✕ lost" in billing
+        assert "no route to host; retry i" in billing
+        assert "15" in crm_row, "12 + 3 ready"
+        assert "all fine" in crm_row
+        await d.press("down")
+        assert "no route to host" in d.lines("why")
+
+
+async def test_a_target_that_comes_back_is_no_longer_lost_and_one_that_is_silent_is() -> None:
+    async with fleet() as d:
+        await d.three()
+        billing = d.app.members["billing"]
+        assert billing.standing(d.clock.now) is Standing.LOST
+        await d.wait(30)
+        assert d.app.members["crm"].standing(d.clock.now) is Standing.LOST, "nothing came for half a minute"
+        await d.tell("billing", [queue("letters", verdict=CRITICAL)], at=30)
+        assert billing.standing(d.clock.now) is Standing.CRITICAL
+        assert "letters: stuck in progress" in d.text()
+
+
+async def test_from_any_screen_to_a_queue_of_another_target_in_two_keys_beside_the_letters() -> None:
+    async with fleet() as d:
+        await d.three()
+        for screen in "0", "9", "1", "2", "3", "4", "5", "6":
+            await d.app.go_to("orders-prod")
+            await d.press(screen)
+            await d.press(":", *"crm/mai", "enter")
+            assert (d.app.current.name, d.app.selected) == ("crm", "mails"), screen
+            assert "crm" in d.lines("header"), screen
+            assert d.app.screen.NAME == "queue", screen  # type: ignore[attr-defined]
+
+
+async def test_each_target_has_screens_of_its_own_and_escape_leads_up_to_all() -> None:
+    async with fleet() as d:
+        await d.three()
+        await d.press("enter", "slash", *"inv", "enter", "enter")
+        assert d.app.selected == "invoices"
+        await d.app.go_to("crm", "mails")
+        await d.settle()
+        assert "mails" in d.text()
+        assert "invoices" not in d.text()
+        await d.press("escape")
+        assert set(d.grid.keys) == {"oban/default", "oban/mails", "mails"}, "no filter here"
+        await d.press("escape")
+        assert d.grid.cursor == "crm", "where one came from"
+        await d.app.go_to("orders-prod")
+        await d.settle()
+        assert d.grid.keys == ("invoices",), "the filter is still there"
+
+
+async def test_what_is_not_on_the_screen_is_polled_less_often_and_its_waits_are_sampled_less() -> None:
+    async with fleet(names=[f"t{n}" for n in range(30)]) as d:
+        for name in d.sources:
+            await d.tell(name, [queue("jobs")])
+        assert {source.interval_s for source in d.sources.values()} == {10.0}
+        await d.app.go_to("t3", "jobs")
+        await d.settle()
+        assert d.sources["t3"].interval_s == 2.0
+        assert d.sources["t3"].focus.rows_of == "jobs"
+        assert not d.sources["t3"].focus.away
+        assert all(
+            source.interval_s == 10.0 and source.focus.away for name, source in d.sources.items() if name != "t3"
+        )
+        await d.press("plus")
+        assert d.sources["t3"].interval_s == 1.0
+        await d.app.go_to("t4")
+        await d.settle()
+        assert d.sources["t3"].focus == Focus(away=True)
+        assert (d.sources["t3"].interval_s, d.sources["t4"].interval_s) == (10.0, 1.0)
+
+
+async def test_few_targets_are_polled_as_often_as_one() -> None:
+    async with fleet() as d:
+        assert {source.interval_s for source in d.sources.values()} == {2.0}
+
+
+async def test_a_fault_of_ours_about_one_target_is_shown_there_and_the_others_go_on() -> None:
+    async with fleet() as d:
+        await d.tell("crm", crm())
+        sink = d.sources["billing"].sink
+        assert sink is not None
+        sink(replace(snapshot(99), target="billing"))  # its fold knows no view of that number
+        await d.settle()
+        assert d.app.members["billing"].standing(d.clock.now) is Standing.LOST
+        await d.tell("crm", crm(), at=1)
+        assert d.app.members["crm"].shown.newest_at > 5_000
+
+
+async def test_all_queues_are_one_table_and_enter_opens_the_one_under_the_cursor() -> None:
+    async with fleet((160, 40)) as d:
+        await d.three()
+        await d.press("9")
+        assert len(d.grid.keys) == 15
+        assert d.grid.keys[0] == "orders-prod\0invoices"
+        await d.press("slash", *"crm mails", "enter")
+        assert d.grid.keys == ("crm\0mails",)
+        await d.press("enter")
+        assert (d.app.current.name, d.app.selected) == ("crm", "mails")
+        await d.press("9")
+        assert d.grid.cursor == "crm\0mails"
+
+
+async def test_frozen_nothing_moves_until_it_goes_on() -> None:
+    async with fleet() as d:
+        await d.three()
+        await d.press("z")
+        assert "frozen" in d.lines("header")
+        await d.tell("crm", [queue("late", verdict=CRITICAL)], at=1)
+        assert "late" not in d.text()
+        await d.press("z")
+        assert "late: stuck in progress" in d.text()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 10)])
+async def test_a_small_terminal_keeps_targets_state_and_what_is_worst(size: tuple[int, int]) -> None:
+    async with fleet(size) as d:
+        await d.three()
+        assert {"TARGET", "STATE", "WORST"} <= set(d.grid.titles)
+
+
+async def test_acting_from_all_queues_names_the_target_also_in_what_is_typed() -> None:
+    script = Script(make=typed_plan)
+    async with fleet(runners={"orders-prod": ScriptedOffice(script), "crm": ScriptedOffice(read_only="not here")}) as d:
+        await d.three()
+        await d.press("9", "slash", *"crm mails", "enter", "r")
+        assert "not here" in d.said(), "what may be done is up to the target under the cursor"
+        await d.press("escape", "g", "r")
+        await d.until(
+            lambda: isinstance(d.app.screen, ActionDialog) and d.app.screen.step is DialogStep.CONFIRM, "a plan"
+        )
+        assert "orders-prod" in d.lines("act-title")
+        assert "type orders-prod/invoices" in d.text()
+        typed, reason = (d.app.screen.query_one(f"#act-{name} Input", Input) for name in ("typed", "reason"))
+        typed.value, reason.value = "invoices", "a test"
+        await reach(d, "act-do")
+        await d.press("enter")
+        assert "type the queue's name exactly: orders-prod/invoices" in d.text()
+        typed.value = "orders-prod/invoices"
+        await reach(d, "act-do")
+        await d.press("enter")
+        script.goes.set()
+        await d.until(lambda: d.app.screen.step is DialogStep.ENDED, "the end")  # type: ignore[attr-defined]
+        assert d.sources["orders-prod"].asked[-1] == ("poll_now", "invoices")
+        assert [(p.reason, p.typed) for p in script.permissions] == [("a test", "invoices")]
+
+
+async def test_alerts_of_all_targets_are_on_every_screen() -> None:
+    rules = (AlertRule("deep", "ready", warn=100.0, targets=("crm",)), AlertRule("lost", verdicts=("unreachable",)))
+    clock = Clock()
+    each = {name: Alerting(name, rules, bell=False, clock=clock) for name in NAMES}
+    async with fleet(alerting=FleetAlerting(each)) as d:
+        await d.three()
+        assert "billing" in d.lines("alert")
+        await d.tell("crm", [queue("mails", ready=500)], at=1)
+        await d.press("a")
+        assert "acknowledged: billing, lost" in d.said()
+        await d.app.go_to("orders-prod")
+        await d.settle()
+        assert "crm/mails" in d.lines("alert")
+        await d.press("m")
+        assert "muted" in d.lines("alert")
