@@ -81,6 +81,15 @@ def count(value: float) -> str:
     return f"{scaled:,.{max(0, 4 - len(str(int(abs(scaled)))))}f} {unit}"
 
 
+def abbreviated(value: float) -> str:
+    """A number of things in at most four characters: ``0``, ``999``, ``1.2k``, ``40k``, ``5.0M``, ``512M``."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size * 0.9995:
+            scaled = value / size
+            return f"{scaled:.1f}{unit}" if abs(scaled) < 9.95 else f"{scaled:.0f}{unit}"
+    return f"{value:.0f}"
+
+
 def counted(number: int, thing: str) -> str:
     """How many of a thing, in full: ``1 session``, ``1,204 sessions``."""
     return f"{number:,} {thing}" + ("" if number == 1 else "s")

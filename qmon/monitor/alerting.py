@@ -63,6 +63,8 @@ class Alerting:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.notifier = notifier
+        self.on_change: Callable[[Change], object] = lambda change: None
+        """Called with what becomes of each alert, acknowledged or not."""
         self._target = target
         self._rules = tuple(rules)
         self._group_wait_s = group_wait_s
@@ -93,6 +95,7 @@ class Alerting:
         changed = changes(before, self._alerts)
         for change in changed:
             self._take(change)
+            self.on_change(change)
         if self.notifier is not None:
             for notice in self._to_tell(now, self._group_wait_s):
                 self.notifier.send(notice)

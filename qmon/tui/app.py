@@ -22,6 +22,7 @@ from qmon.model.text import duration
 from qmon.model.view import View
 from qmon.monitor.alerting import Alerting, AlertState, FleetAlerting
 from qmon.monitor.source import MOST_WRONG, Focus, SnapshotSource, SourceState
+from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui import keys, palette_items
 from qmon.tui.action_runner import ActionRunner, Ended
 from qmon.tui.catalogue import ENTRIES, Entry
@@ -69,6 +70,8 @@ class QmonApp(App[None], inherit_bindings=False):
         clock: our monotonic clock, in seconds.
 
     Attributes:
+        memory: what was seen since the start; ``None`` in a replay.
+        moment: which one the history screen is to show when it appears, seconds since the epoch.
         fixed: why the source can be asked for nothing more than it gives, in one line; empty where it can.
         failed: what to tell the operator after the screen is gone, where the app itself has failed.
     """
@@ -120,10 +123,12 @@ class QmonApp(App[None], inherit_bindings=False):
         self.runner = runner
         self.alerting = alerting
         self.known = known or KnownPast()
+        self.memory = self._new_memory()
+        self.moment: float | None = None
         self.told = told
         self._recorder = recorder
         self._for_s = for_s
-        self._feed = Feed(self, fold)
+        self._feed = Feed(self, fold, self.memory)
         self._ticker: Timer | None = None
         self._focus = Focus()
         self._held: ViewReady | None = None
@@ -135,8 +140,13 @@ class QmonApp(App[None], inherit_bindings=False):
         )  # fmt: skip
         self.set_reactive(QmonApp.shown, first)
 
+    def _new_memory(self) -> InMemoryHistory | None:
+        return InMemoryHistory()
+
     def on_mount(self) -> None:
         """Start the source once there is a screen to show it on."""
+        if self.alerting is not None and self.memory is not None:
+            self.alerting.on_change = self.memory.alerted
         if self.alerting is not None and self.alerting.notifier is not None:  # it has threads of its own
             self.alerting.notifier.on_failure = lambda words: self.post_message(NoticeFailed(words))
         self._ticker = self.set_interval(_TICK_S, self.tick)
@@ -256,6 +266,13 @@ class QmonApp(App[None], inherit_bindings=False):
     def typed_name(self, queue: str) -> str:
         """What is typed to confirm an action on a queue where that is asked for."""
         return queue
+
+    async def go_to_moment(self, queue: str, at: float) -> None:
+        """Show the past around a moment, of a queue where one is given; a replay goes there, too."""
+        self.selected, self.moment = queue or self.selected, at
+        if self.known.go is not None:
+            self.known.go(at)
+        await self.action_screen("history")
 
     def action_faster(self) -> None:
         """Poll at the next shorter interval; the shortest stays."""

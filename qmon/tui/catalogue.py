@@ -33,10 +33,12 @@ ENTRIES: Final = (
           "qmon.tui.waits.screen:WaitsScreen"),
     Entry("blocking", "4", "blocking", "Who waits for whom, head blockers on top",
           "qmon.tui.blocking.screen:BlockingScreen"),
-    Entry("history", "5", "history", "Any range of the recording, with what is usual",
+    Entry("history", "5", "history", "The past of a queue as a plot, with what is usual",
           "qmon.tui.history.screen:HistoryScreen"),
     Entry("operations", "6", "operations", "What was done, by whom, and whether it can be undone",
           "qmon.tui.operations.screen:OperationsScreen"),
+    Entry("timeline", "7", "time line", "What happened, of all queues: verdicts, operations, connections, alerts",
+          "qmon.tui.timeline.screen:TimelineScreen"),
 )  # fmt: skip
 
 FLEET: Final = (

@@ -12,6 +12,7 @@ from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
 from qmon.model.waits.blocking import Forest
 from qmon.monitor.source import Event, SourceState
+from qmon.recording.history.in_memory import InMemoryHistory
 
 Fold = Callable[[Snapshot], View]
 
@@ -46,15 +47,21 @@ class FoldFailed(Message):
 
 
 class Feed:
-    """The sink of one source. Called on the source's thread; every snapshot is folded, the screen may skip some."""
+    """The sink of one source. Called on the source's thread; every snapshot is folded, the screen may skip some.
 
-    def __init__(self, to: MessagePump, fold: Fold) -> None:
+    ``memory`` remembers all of them.
+    """
+
+    def __init__(self, to: MessagePump, fold: Fold, memory: InMemoryHistory | None = None) -> None:
         self._to = to
-        self._fold = fold
+        self._fold = fold if memory is None else memory.remembering(fold)
+        self._memory = memory
 
     def __call__(self, event: Event) -> None:
         """Take one event; never raises, since the source's thread must go on."""
         if isinstance(event, SourceState):
+            if self._memory is not None:
+                self._memory.changed(event)
             self._to.post_message(StateChanged(event))
             return
         try:

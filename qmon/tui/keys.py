@@ -191,21 +191,30 @@ WAITS: Final[list[BindingType]] = [
 ]
 
 HISTORY: Final[list[BindingType]] = [
-    _key("left", "travel(-1)", "earlier", "Half a range earlier", READINGS, id="earlier", shown="←"),
-    _key("right", "travel(1)", "later", "Half a range later", READINGS, id="later", shown="→"),
+    _key("left", "cursor(-1)", "cursor", "The moment before; at the edge an earlier range", READINGS, id="cursor-left",
+         shown="←→"),
+    _key("right", "cursor(1)", "cursor on", "The next moment; at the edge a later range", READINGS, id="cursor-right",
+         shown="→", bar=False),
+    _key("space", "mark", "mark", "Mark a range from here, then zoom into it", ACTING, id="mark-range", shown="space"),
     _key("w", "zoom(1)", "wider", "A longer range", READINGS, id="wider"),
     _key("v", "zoom(-1)", "narrower", "A shorter range", READINGS, id="narrower"),
+    _key("pageup,ctrl+b", "page(-1)", "earlier", "Half a range earlier", READINGS, id="earlier", shown="PgUp"),
+    _key("pagedown,ctrl+f", "page(1)", "later", "Half a range later", READINGS, id="later", shown="PgDn", bar=False),
     _key("f", "figure(1)", "figure", "The next figure", READINGS, id="figure"),
     _key("F", "figure(-1)", "figure before", "The figure before", READINGS, id="figure-before", shown="F", bar=False),
     _key("greater_than_sign", "jump(1)", "next", "The next incident or operation", READINGS, id="next-mark", shown=">"),
     _key("less_than_sign", "jump(-1)", "before", "The incident or operation before", READINGS, id="last-mark",
          shown="<"),
-    _key("enter", "open", "go there", "Let the replay go to the chosen mark", READINGS, id="go-there", bar=False),
-    _key("home,g", "end(-1)", "begin", "The beginning of the recording", READINGS, id="begin", shown="g", bar=False),
-    _key("end,G", "end(1)", "end", "The end of the recording", READINGS, id="end", shown="G", bar=False),
+    _key("enter", "open", "go there", "Let the replay go to the cursor", READINGS, id="go-there", bar=False),
+    _key("home,g", "end(-1)", "begin", "The beginning of what is known", READINGS, id="begin", shown="g", bar=False),
+    _key("end,G", "end(1)", "end", "The end of what is known", READINGS, id="end", shown="G", bar=False),
     *(binding for binding in plain(QUEUE_SCREEN) if binding.id in ("previous", "next")),
     *(binding for binding in plain(TABLES) if binding.id == "back"),
 ]  # fmt: skip
+
+TIMELINE: Final[list[BindingType]] = [
+    *(binding for binding in plain(TABLES) if binding.id in ("filter", "back")),
+]
 
 GRID: Final[list[BindingType]] = [
     _key("enter", "open", "open", "Go deeper", SCREENS, id="open", shown="enter"),

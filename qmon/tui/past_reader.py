@@ -50,7 +50,7 @@ class PastRequest:
 
 
 class PastRead(Message):
-    """A range was read, or a part of it. ``begins_at``, ``ends_at``: of all that is recorded."""
+    """A range was read, or a part of it. ``begins_at``, ``ends_at``: of all that is known."""
 
     def __init__(self, number: int, past: Past, begins_at: float, ends_at: float) -> None:
         super().__init__()
@@ -72,11 +72,10 @@ class MarkFound(Message):
 class PastReader:
     """Reads on a thread of its own; what is asked for ends what was asked before. For the thread of the screen."""
 
-    def __init__(self, archive: RecordingArchive, to: MessagePump) -> None:
+    def __init__(self, pasts: Pasts, to: MessagePump) -> None:
         self.number = 0
         """The number of what was asked for last; answers to earlier ones are of no use."""
-        self._archive = archive
-        self._pasts = Pasts(archive)
+        self._pasts = pasts
         self._to = to
         self._one = Lock()
 
@@ -103,7 +102,7 @@ class PastReader:
         """Look for the next incident or operation of a queue, or the one before; ``MarkFound`` comes."""
 
         def do(number: int) -> None:
-            mark = self._archive.mark(queue, at, forward=forward, stopped=lambda: number != self.number)
+            mark = self._pasts.mark(queue, at, forward=forward, stopped=lambda: number != self.number)
             self._to.post_message(MarkFound(number, mark))
 
         self._start(do)
@@ -121,4 +120,4 @@ class PastReader:
 
     def _post(self, number: int, past: Past) -> None:
         if number == self.number:
-            self._to.post_message(PastRead(number, past, self._archive.begins_at, self._archive.ends_at))
+            self._to.post_message(PastRead(number, past, self._pasts.begins_at, self._pasts.ends_at))

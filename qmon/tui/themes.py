@@ -20,6 +20,9 @@ PLAIN: Final = "qmon-plain"
 
 Tones = Mapping[str, Style]
 
+DRAWN: Final = ("push", "pop", "depth")
+"""What plots have a colour for. Push and pop differ in brightness, too."""
+
 _COLOURS: Final[dict[str, dict[str, str]]] = {
     DARK: {
         "background": "#15181d",
@@ -33,12 +36,14 @@ _COLOURS: Final[dict[str, dict[str, str]]] = {
         "accent": "#f0b23c",
         "held": "#7cb7ff",
         "on_badge": "#17130a",
-        "push": "#76a9f5",
-        "pop": "#6fc2a4",
-        "area": "#262d38",
-        "push_fill": "#426391",
-        "pop_fill": "#3c705d",
-        "depth_fill": "#535d6b",
+        "push": "#a9cdff",
+        "pop": "#35a883",
+        "depth": "#b48cf5",
+        "area": "#2b2740",
+        "push_fill": "#6f93c8",
+        "pop_fill": "#2f9474",
+        "depth_fill": "#8c7cb8",
+        "band": "#7a828e",
         "stale": "#929aa6",
     },
     LIGHT: {
@@ -53,12 +58,14 @@ _COLOURS: Final[dict[str, dict[str, str]]] = {
         "accent": "#8a5600",
         "held": "#1a56b0",
         "on_badge": "#fffaf2",
-        "push": "#2a66c8",
-        "pop": "#14795a",
-        "area": "#e4e3dd",
-        "push_fill": "#8fb0e6",
-        "pop_fill": "#86c2ab",
-        "depth_fill": "#b5b7b8",
+        "push": "#0f3d94",
+        "pop": "#1c8a63",
+        "depth": "#7b47c2",
+        "area": "#e6dff2",
+        "push_fill": "#5a7dbf",
+        "pop_fill": "#2f9069",
+        "depth_fill": "#8d6fc0",
+        "band": "#85837c",
         "stale": "#5d636d",
     },
 }
@@ -110,14 +117,12 @@ def _coloured(c: Mapping[str, str]) -> Tones:
         "tag": Style(color=c["text"], bgcolor=c["cursor"]),
         "push": Style(color=c["push"]),
         "pop": Style(color=c["pop"]),
-        "area": Style(color=c["area"]),
-        "push fill": Style(color=c["push_fill"]),
-        "pop fill": Style(color=c["pop_fill"]),
-        "depth fill": Style(color=c["depth_fill"]),
-        "push on area": Style(color=c["push"], bgcolor=c["area"]),
-        "pop on area": Style(color=c["pop"], bgcolor=c["area"]),
-        "push fill on area": Style(color=c["push_fill"], bgcolor=c["area"]),
-        "area edge": Style(color=c["background"], bgcolor=c["area"]),
+        "depth": Style(color=c["depth"]),
+        "band": Style(color=c["band"]),
+        "area": Style(color=c["area"], bgcolor=c["area"]),
+        **{f"{name} fill": Style(color=c[f"{name}_fill"]) for name in DRAWN},
+        **{f"{name} on area": Style(color=c[name], bgcolor=c["area"]) for name in DRAWN},
+        **{f"{name} fill on area": Style(color=c[f"{name}_fill"], bgcolor=c["area"]) for name in DRAWN},
         "cursor": Style(bgcolor=c["cursor"]),
     }
 
@@ -141,14 +146,12 @@ def _plain() -> Tones:
         "tag": Style(underline=True),
         "push": bold,
         "pop": normal,
+        "depth": normal,
+        "band": dim,
         "area": dim,
-        "push fill": dim,
-        "pop fill": dim,
-        "depth fill": dim,
-        "push on area": bold,
-        "pop on area": normal,
-        "push fill on area": dim,
-        "area edge": dim,
+        **{f"{name} fill": dim for name in DRAWN},
+        **dict.fromkeys(("push on area", "pop on area", "depth on area"), normal) | {"push on area": bold},
+        **{f"{name} fill on area": dim for name in DRAWN},
         "cursor": Style(reverse=True),
     }
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.state.target import TargetHistory
+from qmon.recording.history.in_memory import InMemoryHistory
 
 HOUR_S: Final = 3600
 PARTS = ("driver", "collect", "fold", "judge")
@@ -58,8 +59,12 @@ def counted(owner: Any, name: str, what: str, when: Callable[..., bool] = lambda
 
 def hours(wanted: threading.Event, file: Path) -> None:
     """Let the fold take in an hour of polls before the next one, where it is wanted."""
-    fold = TargetHistory.add
+    fold, remember = TargetHistory.add, InMemoryHistory.add
     far = [0.0]
+    memories: list[InMemoryHistory] = []
+
+    def ahead(seconds: float) -> Callable[[], float]:
+        return lambda: time.time() + seconds
 
     def at(snapshot: Snapshot, moved: float) -> Snapshot:
         server = replace(snapshot.server, now_at=snapshot.server.now_at + moved)
@@ -69,12 +74,20 @@ def hours(wanted: threading.Event, file: Path) -> None:
         if wanted.is_set():
             wanted.clear()
             for second in range(HOUR_S):
-                fold(history, at(snapshot, far[0] + second))
+                view = fold(history, at(snapshot, far[0] + second))
+                for memory in memories:
+                    memory.clock = ahead(far[0] + second)
+                    remember(memory, view)
             far[0] += HOUR_S
             report(file)
         return fold(history, at(snapshot, far[0]))
 
+    def remembering(memory: InMemoryHistory, view: View) -> None:
+        memories[:] = [memory]
+        remember(memory, view)
+
     setattr(TargetHistory, "add", folding)  # noqa: B010  # mypy takes no method that is assigned
+    setattr(InMemoryHistory, "add", remembering)  # noqa: B010
 
 
 def report(file: Path) -> None:

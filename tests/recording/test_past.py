@@ -11,8 +11,9 @@ import pytest
 from qmon.recording.export import export
 from qmon.recording.history.archive import RecordingArchive, live_archive, recorded_archive
 from qmon.recording.history.buckets import Bins, Bucket
+from qmon.recording.history.gathered import FIGURES
 from qmon.recording.history.incidents import Runs, incidents
-from qmon.recording.history.range_query import FIGURES, Past, Pasts
+from qmon.recording.history.range_query import Past, Pasts
 from qmon.recording.read.paths import segments
 from qmon.recording.read.reader import open_recording
 from tests.recording.days import BEGIN, DONE_AT, EVERY_S, ZONE, depth, written

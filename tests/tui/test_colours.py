@@ -15,12 +15,14 @@ from rich.color import Color
 
 from qmon.model.figure import Severity
 from qmon.tui import figures
-from qmon.tui.themes import DARK, LIGHT, THEMES, tones
+from qmon.tui.themes import DARK, DRAWN, LIGHT, THEMES, tones
 
 pytestmark = pytest.mark.unit
 
 TEXT, MARK = 4.5, 3.0
 APART = 15.0
+BRIGHTER = 1.5
+"""So many times as bright, by the same measure as contrast."""
 WRITTEN = ("text", "strong", "muted", "title", "key", "accent", "alarm", "held")
 FILLED = ("badge", "alarm badge", "held badge", "tag")
 SEVERITIES = ("alarm", "accent", "held", "muted")
@@ -65,6 +67,14 @@ def lab(color: RGB) -> RGB:
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
+def distances(theme: str, seen: str, names: Sequence[str]) -> dict[tuple[str, str], float]:
+    """How far apart each two of these tones are for somebody who sees so."""
+    known = tones(theme)
+    look = {name: lab([min(1.0, max(0.0, sum(k * v for k, v in zip(row, linear(known[name].color), strict=True))))
+                       for row in SEEN[seen]]) for name in names}  # fmt: skip
+    return {pair: math.dist(look[pair[0]], look[pair[1]]) for pair in combinations(names, 2)}
+
+
 @pytest.mark.parametrize("theme", [DARK, LIGHT])
 @pytest.mark.parametrize("stale", [False, True], ids=["fresh", "stale"])
 def test_text_and_marks_have_contrast(theme: str, stale: bool) -> None:
@@ -81,11 +91,33 @@ def test_text_and_marks_have_contrast(theme: str, stale: bool) -> None:
 @pytest.mark.parametrize("theme", [DARK, LIGHT])
 @pytest.mark.parametrize("seen", SEEN)
 def test_severities_are_told_apart_by_everybody(theme: str, seen: str) -> None:
-    known = tones(theme)
-    look = {name: lab([min(1.0, max(0.0, sum(k * v for k, v in zip(row, linear(known[name].color), strict=True))))
-                       for row in SEEN[seen]]) for name in SEVERITIES}  # fmt: skip
-    near = {pair: round(math.dist(look[pair[0]], look[pair[1]])) for pair in combinations(SEVERITIES, 2)}
+    near = {pair: round(apart) for pair, apart in distances(theme, seen, SEVERITIES).items()}
     assert {pair: apart for pair, apart in near.items() if apart < APART} == {}
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_what_plots_draw_has_contrast(theme: str) -> None:
+    known, (ground, _, cursor) = tones(theme), behind(theme)
+    drawn = {name: known[name] for each in DRAWN for name in (each, f"{each} fill")} | {"band": known["band"]}
+    low = {name: round(contrast(style.color, ground), 2) for name, style in drawn.items()
+           if contrast(style.color, ground) < MARK}  # fmt: skip
+    low |= {name: round(contrast(style.color, style.bgcolor), 2) for name, style in known.items()
+            if name.endswith(" on area") and contrast(style.color, style.bgcolor) < MARK}  # fmt: skip
+    assert low == {}
+    assert contrast(known["depth fill"].color, cursor) >= MARK, "in the row under the cursor"
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+@pytest.mark.parametrize("seen", SEEN)
+def test_lines_of_plots_are_told_apart_by_everybody(theme: str, seen: str) -> None:
+    near = {pair: round(apart) for pair, apart in distances(theme, seen, DRAWN).items()}
+    assert {pair: apart for pair, apart in near.items() if apart < APART} == {}
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_push_and_pop_differ_in_brightness_as_well(theme: str) -> None:
+    known = tones(theme)
+    assert contrast(known["push"].color, known["pop"].color) >= BRIGHTER
 
 
 def test_each_severity_has_a_mark_of_its_own() -> None:

@@ -13,10 +13,12 @@ from qmon.model import text
 from qmon.model.baselines import Band
 from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.buckets import Bucket
-from qmon.recording.history.range_query import FIGURES, Past
+from qmon.recording.history.gathered import FIGURES
+from qmon.recording.history.in_memory import InMemoryHistory
+from qmon.recording.history.range_query import Past, Pasts
 from qmon.tui.history.panel import axis, nothing
-from qmon.tui.history.plot import LEFT, limits, plot
 from qmon.tui.history.range import SPANS_S, Range
+from qmon.tui.plots.ranges import LEFT, crossed, limits, plot
 from qmon.tui.spans import line_width
 
 pytestmark = pytest.mark.unit
@@ -42,7 +44,7 @@ def drawn(steps: list[Bucket | None], bands: list[Band | None], rows: int = 4, *
 
 
 def test_the_line_its_spread_and_holes() -> None:
-    steps: list[Bucket | None] = [level(10.0), level(10.0), Bucket(0.0, 10.0, 5.0, 5.0), None, None, None]
+    steps: list[Bucket | None] = [level(10.0), Bucket(0.0, 10.0, 10.0, 5.0), None]
     lines = drawn(steps, [None] * 3, 2)
     assert lines[0][0] == "⠉" and lines[1][0] == " "
     assert lines[0][2] == lines[1][2] == " "
@@ -51,21 +53,30 @@ def test_the_line_its_spread_and_holes() -> None:
 
 @pytest.mark.parametrize("plain", [False, True], ids=["coloured", "plain"])
 def test_the_band_is_seen_however_thin_it_is(plain: bool) -> None:
-    none: list[Bucket | None] = [level(100.0), level(100.0), None, None, None, None]
-    lines = drawn(none, [None, band(0.0, 50.0), band(49.0, 50.0)], plain=plain)
-    assert [line[1] for line in lines] == ([" ", " ", "░", "░"] if plain else [" ", " ", "█", "█"])
-    assert sum(line[2] != " " for line in lines) == 1
+    none: list[Bucket | None] = [level(100.0), None, None, None]
+    lines = plot(none, [None, band(0.0, 50.0), None, band(49.0, 50.0)], 8, text.count, plain=plain)
+    cells = [[(symbol, tone) for part, tone in line[2:] for symbol in part] for line in lines]
+    assert [row[1] != (" ", "text") for row in cells] == [False] * 3 + [True] * 5
+    assert {row[1] for row in cells[5:7]} == {("░" if plain else " ", "area")}, "what lies between its edges"
+    assert [row[3][1] for row in cells].count("band") in (1, 2)
+
+
+def test_the_cursor_is_a_bar_that_leaves_what_is_drawn() -> None:
+    above, below = plot([level(0.0), level(0.0)], [None] * 2, 2, text.count)
+    assert "".join(t for t, _ in crossed(below, 1)).endswith("│⣀⣀")
+    assert "".join(t for t, _ in crossed(above, 1)).endswith("│ │")
+    assert line_width(crossed(above, 1)) == line_width(above)
 
 
 def test_a_gap_below_zero_has_its_own_scale() -> None:
-    assert limits([level(-24.0), level(3.0)], [None]) == (-30.0, 3.0)
-    lines = plot([level(-24.0), level(3.0)], [None], 4, text.count)
+    assert limits([level(-24.0), level(3.0)], [None] * 2) == (-30.0, 3.0)
+    lines = plot([level(-24.0), level(3.0)], [None] * 2, 4, text.count)
     assert "-30" in lines[-1][0][0] and lines[0][0][0].strip() == "3"
 
 
 def test_nothing_at_all_is_drawn_as_nothing() -> None:
-    assert drawn([None, None], [None]) == [" "] * 4
-    assert drawn([level(0.0), level(0.0)], [None])[-1] == "⣀"
+    assert drawn([None], [None]) == [" "] * 4
+    assert drawn([level(0.0)], [None])[-1] == "⣀"
 
 
 def empty(since: datetime, step_s: float, count: int) -> Past:
@@ -74,26 +85,26 @@ def empty(since: datetime, step_s: float, count: int) -> Past:
 
 
 def test_the_axis_is_that_of_the_clock_on_the_wall_also_over_the_end_of_summer_time() -> None:
-    night = empty(datetime(2026, 10, 24, 20, 0, tzinfo=UTC), 300.0, 144)
-    line = "".join(part for part, _ in axis(night, ZoneInfo("Europe/Berlin"), night.since_at + 3_600, 72))
+    night = empty(datetime(2026, 10, 24, 20, 0, tzinfo=UTC), 600.0, 72)
+    line = "".join(part for part, _ in axis(night, ZoneInfo("Europe/Berlin"), night.since_at + 3_600))
     assert line_width(((line, ""),)) == LEFT + 1 + 72
     assert "╵22:00" in line and "╵Sun 25" in line and "▼" in line
     assert "╵03:00" in line, "it is an hour later than the ticks before it, and says so"
 
 
-def shown(span: int = 3) -> Range:
+def shown(span: float = 86_400.0) -> Range:
     """Of an archive that goes on."""
-    found = Range(RecordingArchive(list[Path], "UTC", clock=lambda: NOW))
-    found.span = span
+    found = Range(Pasts(RecordingArchive(list[Path], "UTC", clock=lambda: NOW)))
+    found.show(NOW - span, NOW)
     return found
 
 
-@pytest.mark.parametrize("span", range(len(SPANS_S)))
-def test_a_range_has_its_span_and_whole_minutes_where_it_is_long(span: int) -> None:
+@pytest.mark.parametrize("span", SPANS_S)
+def test_a_range_has_its_span_and_whole_minutes_where_it_is_long(span: float) -> None:
     wanted = shown(span).wanted("mails", 216)
     assert wanted is not None
-    assert SPANS_S[span] <= wanted.count * wanted.step_s + 1e-6 < 1.3 * SPANS_S[span]
-    assert wanted.step_s < 180 or (wanted.step_s % 60 == 0 and wanted.since_at % 60 == 0)
+    assert span <= wanted.count * wanted.step_s + 1e-6 < 1.3 * span
+    assert wanted.step_s < 400 or (wanted.step_s % 60 == 0 and wanted.since_at % 60 == 0)
     assert shown(span).wanted("mails", 10) is None
 
 
@@ -107,16 +118,46 @@ def test_a_range_ends_no_later_than_now_and_holds_something() -> None:
     assert found.follows
 
 
-def test_zooming_keeps_the_middle_or_the_end() -> None:
-    found = shown(2)
+def test_zooming_keeps_the_middle_the_cursor_or_the_end() -> None:
+    found = shown(21_600.0)
     assert found.zoom(1, None, 0.0, 216) and found.follows
     found.end_at(NOW - 500_000, 0.0, 216)
     middle = found.until_at - found.length_s(216) / 2
     assert found.zoom(-1, None, 0.0, 216)
     assert found.until_at - found.length_s(216) / 2 == pytest.approx(middle)
-    assert found.zoom(-1, middle + 700, 0.0, 216)
-    assert found.until_at - found.length_s(216) / 2 == pytest.approx(middle + 700)
-    assert found.zoom(-1, None, 0.0, 216) and not found.zoom(-1, None, 0.0, 216)
+    at, share = middle + 700, (found.until_at - middle - 700) / found.length_s(216)
+    assert found.zoom(-1, at, 0.0, 216)
+    assert (found.until_at - at) / found.length_s(216) == pytest.approx(share), "it stays in its column"
+    assert found.zoom(-1, None, 0.0, 216) and found.zoom(-1, None, 0.0, 216) and not found.zoom(-1, None, 0.0, 216)
+
+
+def test_a_range_of_any_length_is_a_minute_at_least_and_zooms_to_the_next_span() -> None:
+    found = shown()
+    found.show(NOW - 5_000, NOW - 4_000)
+    assert (found.name, found.until_at) == ("16 m 40 s", NOW - 4_000)
+    assert found.length_s(100) == pytest.approx(1_000.0)
+    assert found.zoom(1, None, 0.0, 100) and found.name == "1 h"
+    found.show(NOW - 5_000, NOW - 4_999)
+    assert found.length_s(100) == pytest.approx(60.0)
+    assert found.zoom(1, None, 0.0, 100) and found.name == "5 m"
+
+
+def test_a_moment_that_is_shown_stays_where_it_is_and_another_comes_into_the_middle() -> None:
+    found = shown(3_600.0)
+    found.around(NOW - 60, 100)
+    assert found.follows
+    found.around(NOW - 50_000, 100)
+    assert found.until_at == pytest.approx(NOW - 50_000 + 1_800)
+
+
+def test_without_a_recording_the_range_grows_with_what_there_is() -> None:
+    now = [NOW]
+    found = Range(Pasts(memory=InMemoryHistory(lambda: now[0])))
+    names = []
+    for minutes in (1, 6, 20, 100):
+        now[0] = NOW + 60 * minutes
+        names.append(found.name)
+    assert names == ["5 m", "15 m", "1 h", "1 h"]
 
 
 def test_a_range_that_is_damaged_says_so() -> None:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import shutil
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from qmon.model.figure import Severity, Verdict
 from qmon.recording.history.archive import RecordingArchive, live_archive
 from qmon.recording.history.baselines import FILE
 from qmon.recording.read.paths import segments
+from qmon.tui.history.panel import place_of
 from qmon.tui.past_reader import KnownPast
+from qmon.tui.plots.ranges import LEFT
+from qmon.tui.widgets.plot_panel import PlotPanel
 from tests.recording.days import BEGIN, ZONE, usual, written
 from tests.tui.driving import Driver, dashboard
 from tests.tui.histories import HOUR, history, press, read, shown
-from tests.tui.scripted import queue, view
+from tests.tui.scripted import SAMPLED_AT, queue, view
 
 
 @pytest.fixture(scope="module")
@@ -56,13 +63,13 @@ async def test_ranges_are_longer_and_shorter_earlier_and_later(day: Path) -> Non
     async with shown(day) as d:
         await press(d, "w")
         assert "6 h" in d.lines("choice") and hours(d) == pytest.approx((8.0, 14.0), abs=0.1)
-        await press(d, "left")
+        await press(d, "pageup")
         assert hours(d) == pytest.approx((5.0, 11.0), abs=0.1)
-        await press(d, "right", "right", "right")
+        await press(d, "pagedown", "pagedown", "pagedown")
         assert hours(d) == pytest.approx((8.0, 14.0), abs=0.1)
         await press(d, "g")
         assert hours(d) == pytest.approx((0.0, 6.0), abs=0.1)
-        await press(d, "G", "v", "v", "v")
+        await press(d, "G", "v", "v")
         assert "15 m" in d.lines("choice") and hours(d) == pytest.approx((13.75, 14.0), abs=0.02)
         await press(d, "w", "w", "w", "w", "w", "w")
         assert "30 d" in d.lines("choice") and "Nov" not in d.lines("choice")
@@ -104,10 +111,10 @@ async def test_narrowing_stays_at_the_chosen_mark(day: Path) -> None:
 
 
 async def test_an_empty_range_says_where_the_recording_is(day: Path) -> None:
-    async with shown(day, "g", *["right"] * 8, "v") as d:
+    async with shown(day, "g", *["pagedown"] * 8, "v") as d:
         since, until = hours(d)
         assert 4.0 < since < until < 5.0
-        assert "nothing was recorded in this range; the recording is from Tue 2026-11-17 07:00" in d.lines("past")
+        assert "nothing is known of this range, only from Tue 2026-11-17 07:00" in d.lines("past")
         assert not d.lines("event").strip()
 
 
@@ -140,17 +147,110 @@ async def test_few_weeks_and_damaged_files_give_no_band(day: Path, tmp_path: Pat
         assert f"no band: {FILE}: is damaged" in d.lines("usual")
 
 
-async def test_without_a_recording_it_says_how_to_get_one() -> None:
-    async with dashboard() as d:
-        await d.give()
+@asynccontextmanager
+async def remembered(minutes: int = 60, **options: Any) -> AsyncIterator[Driver]:
+    """A dashboard without a recording, as it is after so many minutes of polls every 10 s."""
+    async with dashboard(**options) as d:
+        memory, at, ready = d.app.memory, BEGIN, 0.0
+        assert memory is not None
+        memory.clock = lambda: at
+        memory.begins_at = BEGIN
+        for sequence in range(minutes * 6):
+            at = BEGIN + 10 * sequence
+            ready = 100.0 + sequence
+            stuck = Verdict("stuck_in_progress", "7 in progress", Severity.CRITICAL, SAMPLED_AT + 10.0 * sequence)
+            verdict = stuck if 60 <= sequence < 90 else Verdict("healthy", "")
+            memory.add(view([queue("mails", ready=ready, verdict=verdict)], sequence=sequence, at=10.0 * sequence))
+        await d.give(view([queue("mails", ready=ready)], sequence=sequence, at=10.0 * sequence))
+        yield d
+
+
+async def test_what_was_ten_minutes_ago_is_seen_after_one_key_without_a_recording() -> None:
+    async with remembered(65) as d:
         await d.press("5")
-        assert "nothing is recorded here: `qmon connect orders-prod --record DIR`" in d.lines("past")
-        assert "reading" not in d.lines("choice")
-        await d.press("w", "f", "greater_than_sign", "left")
+        screen = await read(d)
+        past = screen.past
+        assert past is not None
+        assert screen.range.name == "1 h" and past.until_at - past.since_at == pytest.approx(3_600.0)
+        known = [step for step in past.steps["ready"] if step is not None]
+        assert len(known) >= len(past.steps["ready"]) - 1, "an hour without a hole"
+        ago = past.steps["ready"][place_of(past, past.until_at - 600)]
+        assert ago is not None
+        assert ago.mean == pytest.approx(100 + 65 * 6 - 60, abs=6)
+        assert "stuck in progress: 7 in progress" in screen.found[0].words
+        assert screen.found[0].until_at - screen.found[0].at == pytest.approx(290.0, abs=11)
+
+
+async def test_the_cursor_tells_the_figures_of_a_moment_and_goes_on_into_earlier_ranges() -> None:
+    async with remembered(200) as d:
+        await d.press("5")
+        screen = await read(d)
+        assert "← →" in d.lines("values")
+        await press(d, "left")
+        assert " depth 1,2" in d.lines("values") and "push " in d.lines("values")
+        first, at = d.lines("values"), screen.cursor_at
+        await press(d, "left")
+        assert d.lines("values") != first and at is not None and screen.cursor_at is not None
+        assert at - screen.cursor_at == pytest.approx(screen.past.step_s)  # type: ignore[union-attr]
+        assert "│" in d.lines("past").splitlines()[1][12:]
+        screen.cursor_at = screen.past.since_at + 1  # type: ignore[union-attr]
+        since_at = screen.past.since_at  # type: ignore[union-attr]
+        await press(d, "left")
+        assert screen.past is not None and screen.past.since_at < since_at - 1_000
+        assert screen.past.since_at < screen.cursor_at < screen.past.until_at
+        await press(d, "escape")
+        assert screen.cursor_at is None and d.app.current_mode == "history"
+
+
+async def test_a_range_is_marked_by_keys_and_by_the_mouse() -> None:
+    async with remembered(200) as d:
+        await d.press("5")
+        screen = await read(d)
+        await press(d, "left", "space", *["left"] * 9)
+        assert "━" in d.lines("past")
+        step_s = screen.past.step_s  # type: ignore[union-attr]
+        await press(d, "space")
+        assert screen.marked_at is None
+        assert screen.range.span_s == pytest.approx(10 * step_s)
+        await press(d, "w")
+        assert screen.range.name in ("15 m", "1 h")
+        await press(d, "G", "w")
+        plot = screen.query_one("#past", PlotPanel)
+        since_at, step_s = screen.past.since_at, screen.past.step_s  # type: ignore[union-attr]
+        await d.pilot.mouse_down(plot, offset=(LEFT + 1 + 20, 5))
+        await d.pilot.hover(plot, offset=(LEFT + 1 + 39, 5))
+        await d.pilot.mouse_up(plot, offset=(LEFT + 1 + 39, 5))
+        await read(d)
+        assert screen.range.span_s == pytest.approx(20 * step_s)
+        assert screen.past.since_at == pytest.approx(since_at + 20 * step_s, abs=1.0)  # type: ignore[union-attr]
+        before = screen.range.span_s
+        plot.post_message(PlotPanel.Wheeled(30, 1))
+        await read(d)
+        assert screen.range.span_s > before
+
+
+async def test_where_the_memory_ends_it_says_how_to_keep_more() -> None:
+    async with remembered(10) as d:
+        await d.press("5")
+        await read(d)
+        screen = await press(d, "w", "w", "w")
+        screen.range.show(BEGIN - 9_000, BEGIN - 8_000)
+        await press(d, "left")
+        screen._read()
+        await read(d)
+        assert "`qmon connect orders-prod --record DIR` keeps more" in d.lines("past").replace("\n  ", " ")
         await d.pilot.press("enter")
         await d.until(lambda: "only a replay can go to a moment" in d.said(), "it is said why nothing happens")
-        await d.press("escape")
-        assert d.app.current_mode == "overview"
+
+
+async def test_where_it_is_wide_events_are_listed_beside_the_plot() -> None:
+    async with remembered(65, size=(200, 50)) as d:
+        await d.press("5")
+        await read(d)
+        assert "incidents and operations  1" in d.lines("events")
+        assert "stuck in progress: 7 in progress" in d.lines("events")
+        await d.resize(120, 40)
+        assert not d.app.screen.query_one("#events").display
 
 
 def now(root: Path, at: float) -> RecordingArchive:
@@ -168,7 +268,7 @@ async def test_beside_a_live_target_the_end_is_now(tmp_path: Path) -> None:
         await press(d, "right_square_bracket")
         assert "orders" in d.lines("choice"), "it was recorded, though it is not among the queues now"
         await press(d, "right_square_bracket")
-        assert "unheard was not recorded in this range; [ and ] go to: mails, orders" in d.lines("past")
+        assert "nothing is known of this range" in d.lines("past")
 
 
 async def test_a_target_that_gives_no_figures_still_has_its_past(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ SCREENS = {
     "blocking": [*keys.APP, *keys.BLOCKING, *keys.GRID],
     "history": [*keys.APP, *keys.HISTORY],
     "operations": [*keys.APP, *keys.OPERATIONS, *keys.GRID],
+    "timeline": [*keys.APP, *keys.TIMELINE, *keys.GRID],
 }
 
 

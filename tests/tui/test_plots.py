@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.model.rates.series import Point
-from qmon.model.text import sparkline
-from qmon.tui.plots.glyphs import columns, trace
+from qmon.model.text import abbreviated, sparkline
+from qmon.tui.plots.glyphs import BLANK, columns, trace
 from qmon.tui.plots.series import highest, round_up, sample, window
-from qmon.tui.plots.throughput import throughput
-from qmon.tui.spans import line_width
+from qmon.tui.plots.sparks import marked, sparks
+from qmon.tui.plots.throughput import SIDE_BY_SIDE, throughput
+from qmon.tui.spans import Line, line_width
 from tests.tui.scripted import history
 
 pytestmark = pytest.mark.unit
@@ -69,7 +70,7 @@ def test_no_value_lies_above_its_axis(value: float) -> None:
 
 def test_a_line_is_joined_and_a_dashed_one_has_holes() -> None:
     cells = trace([0, 4, None, 4], 4, 1)
-    assert [hex(b) for b in cells[0]] == ["0x78", "0x8"]
+    assert [chr(BLANK | b) for b in cells[0]] == ["⣀", "⠎", "⠀", "⠉"]
     solid, dashed = trace([1.0] * 8, 4, 1), trace([1.0] * 8, 4, 1, dashed=True)
     assert all(solid[0])
     assert 0 in dashed[0]
@@ -83,17 +84,60 @@ def test_every_line_of_the_plot_is_as_wide_as_the_panel(cells: int, rows: int) -
     assert {line_width(line) for line in lines} == {cells}
 
 
-def test_the_plot_names_its_lines_its_scale_and_its_time() -> None:
-    lines = ["".join(t for t, _ in line) for line in throughput(history(31, 18.3, 22.1), 80, 9)]
-    whole = "\n".join(lines)
-    assert all(word in whole for word in ("push ", "pop ", "depth ", "/s", "−10 m", "−5 m"))
-    assert lines[0].lstrip().startswith("30.0")
+def written(lines: list[Line]) -> list[str]:
+    return ["".join(t for t, _ in line) for line in lines]
 
 
-def test_names_that_would_collide_are_moved_apart() -> None:
-    same = tuple(Point(at, 10.0, 10.0, 10.0, None, None, None) for at in range(60))
-    lines = ["".join(t for t, _ in line) for line in throughput(same, 80, 6)]
-    assert [sum(name in line for line in lines) for name in ("push 10", "pop 10", "depth 10")] == [1, 1, 1]
+def test_the_plot_names_its_lines_both_scales_and_its_time() -> None:
+    lines = written(throughput(history(31, 18.3, 22.1), 80, 9))
+    assert lines[0].startswith("messages/s   ━━ push 18.3   ━━ pop 22.1   ▄▄ depth 31 ")
+    assert lines[0].endswith(" depth")
+    assert lines[1].lstrip().startswith("30.0 │")
+    assert lines[1].rstrip().endswith("│ 40")
+    assert lines[7].lstrip().startswith("0 │")
+    assert all(word in lines[8] for word in ("10 m 00 s ago", "5 m 00 s ago", "now"))
+
+
+def test_where_there_is_room_depth_has_a_plot_beside_that_of_push_and_pop() -> None:
+    lines = written(throughput(history(31, 18.3, 22.1), SIDE_BY_SIDE, 9))
+    assert {len(line) for line in lines} == {SIDE_BY_SIDE}
+    assert lines[8].count("now") == 2
+    assert lines[0].count("messages") == 2
+    assert "30.0 │" in lines[1] and "40 │" in lines[1], "each has its scale on its left"
+
+
+def test_a_column_is_the_average_of_its_time_and_not_noise() -> None:
+    noisy = tuple(Point(float(at), 10.0, 5.0 + 5.0 * (at % 2), 7.5, None, None, None) for at in range(600))
+    assert {round(v, 1) for v in sample(noisy, "push_rate", 100, 600.0)[1:-1] if v is not None} == {7.5}
+
+
+def test_the_area_below_the_depth_reaches_from_its_line_to_the_bottom() -> None:
+    flat = tuple(Point(float(at), 5.0, None, None, None, None, None) for at in range(60))
+    body = throughput(flat, 60, 8)[1:-1]
+    tones = [{tone for _, tone in line} for line in body]
+    assert [("depth" in each, "area" in each) for each in tones] == [
+        (False, False), (False, False), (True, False), (False, True), (False, True), (False, True),
+    ]  # fmt: skip
+
+
+def test_sparklines_fill_their_cells_from_the_first_minute_on() -> None:
+    values, top = sparks(history(31, 18.3, 22.1, seconds=50), 12)["ready"]
+    assert None not in values[2:]
+    assert marked(values, top).endswith(f" {abbreviated(top)}")
+
+
+def test_push_and_pop_have_one_scale_and_depth_its_own() -> None:
+    found = sparks(history(31, 18.3, 22.1), 12)
+    assert found["push_rate"][1] == found["pop_rate"][1] > 22
+    assert found["ready"][1] >= 31
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0, "0"), (999.4, "999"), (999.6, "1.0k"), (1_234, "1.2k"), (40_112, "40k"), (5e6, "5.0M"), (512e6, "512M")],
+)
+def test_numbers_in_four_characters(value: float, words: str) -> None:
+    assert abbreviated(value) == words
 
 
 def test_too_little_room_or_no_history_draws_nothing() -> None:

@@ -9,7 +9,8 @@ import pytest
 from qmon.model.text import duration
 from qmon.monitor.source import Phase
 from tests.tui.driving import dashboard
-from tests.tui.scripted import queue, view
+from tests.tui.histories import read
+from tests.tui.scripted import TAKEN_AT, queue, view
 
 pytestmark = pytest.mark.unit
 PLACE = "ops-1:9777"
@@ -44,4 +45,8 @@ async def test_what_the_serve_does_not_do_for_us_has_its_reason() -> None:
         await d.press("colon", *"exact")
         assert f"not now: {WHY[:20]}" in d.text()
         await d.press("escape", "5")
-        assert f"the qmon serve at {PLACE} records with --record DIR" in d.text()
+        screen = await read(d)
+        screen.range.show(TAKEN_AT - 9_000, TAKEN_AT - 8_000)
+        screen._read()
+        await read(d)
+        assert f"the qmon serve at {PLACE} records with --record DIR" in d.lines("past").replace("\n  ", " ")

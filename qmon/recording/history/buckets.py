@@ -69,6 +69,27 @@ class Bins:
             if at >= self._last_at[here]:
                 self._last[here], self._last_at[here] = value, at
 
+    def put(self, start_at: float, until_at: float, numbers: Sequence[float]) -> None:
+        """Take in a stretch of time of which mean, least and greatest of each figure are known, one after the other."""
+        first = max(0, int((start_at - self.start_at) // self.step_s))
+        for place in range(first, self.count):
+            left = self.start_at + place * self.step_s
+            inside = min(until_at, left + self.step_s) - max(start_at, left)
+            if inside <= 0:
+                if left >= until_at:
+                    return
+                continue
+            for figure in range(self.figures):
+                mean, least, most = numbers[3 * figure : 3 * figure + 3]
+                if mean != mean:  # not known
+                    continue
+                here = figure * self.count + place
+                self._least[here] = min(self._least[here], least)
+                self._most[here] = max(self._most[here], most)
+                self._total[here] += mean * inside
+                self._weight[here] += inside
+                self._last[here], self._last_at[here] = mean, until_at
+
     def take(self, other: Bins) -> None:
         """Take in finer steps, each of which lies within one of these."""
         for place in range(other.count):

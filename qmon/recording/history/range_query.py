@@ -1,4 +1,4 @@
-"""The past of one queue: any range of what was recorded, thinned out to a number of steps while it is read.
+"""The past of one queue: any range of what is in memory or was recorded, in so many steps.
 
 Reads what the dashboard showed at each poll (lines of the kind ``figures``) and the operations; snapshots are passed
 over unread. A sealed segment is read once and kept as sums of minutes, for longer ranges.
@@ -9,36 +9,26 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from qmon.model.operations import Operation
 from qmon.recording.format.figures import Figures
 from qmon.recording.format.frames import OPEN, Damaged
-from qmon.recording.format.records import Line
+from qmon.recording.format.records import Line, Mark
 from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.buckets import LONGEST_SPAN_S, Bins, Bucket
-from qmon.recording.history.incidents import Incident, Run, Runs, incidents
+from qmon.recording.history.gathered import FIGURES, Done, Gathered, newest
+from qmon.recording.history.in_memory import InMemoryHistory, nearest
+from qmon.recording.history.incidents import Incident, Runs, incidents
 from qmon.recording.read.segment_reader import frames_between, lines_of
 
-FIGURES: Final = (
-    "ready", "gap", "push_rate", "pop_rate", "complete_rate", "oldest_s", "in_progress", "stuck", "scheduled", "dead",
-)  # fmt: skip
-"""The figures of a queue that a recording holds of each poll, by their names in ``Point`` and ``QueueView``."""
 MINUTE_S: Final = 60.0
 _WANTED: Final = frozenset({b"figures", b"operation"})
 _KEPT: Final = 800
 """Segments of which the minutes are kept, some 25 kB each: thirty days of one queue."""
 _SHOW_EVERY_S: Final = 0.3
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """An operation as it was when it was last seen. ``at``: when it was first seen, on the recorder's clock."""
-
-    at: float
-    operation: Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,55 +54,67 @@ class Past:
         return self.since_at + self.step_s * len(self.steps[FIGURES[0]])
 
 
-@dataclass(slots=True)
-class Gathered:
-    """What is taken from lines: one queue's steps, its runs of trouble, the operations."""
-
-    bins: Bins
-    runs: list[Run] = field(default_factory=list)
-    done: dict[str, Done] = field(default_factory=dict)
-    queues: set[str] = field(default_factory=set)
-    problem: str = ""
-
-    def take(self, other: Gathered) -> None:
-        """Take in a segment."""
-        self.bins.take(other.bins)
-        self.take_words(other)
-
-    def take_words(self, other: Gathered) -> None:
-        """Take in all but the figures."""
-        self.runs += other.runs
-        for id, each in other.done.items():
-            self.done[id] = _newest(self.done.get(id), each)
-        self.queues |= other.queues
-        self.problem = self.problem or other.problem
-
-
 class Pasts:
-    """Reads ranges of an archive. For one thread at a time."""
+    """Reads ranges of what is in memory, and of an archive. For one thread at a time, but for what is in memory.
 
-    def __init__(self, archive: RecordingArchive) -> None:
+    Args:
+        archive: what is recorded, if anything is.
+        memory: what was seen since qmon started; nothing of a replay.
+        zone: of the time that is shown, an IANA name; of an archive, its own.
+    """
+
+    def __init__(
+        self, archive: RecordingArchive | None = None, memory: InMemoryHistory | None = None, zone: str = "UTC"
+    ) -> None:
         self.archive = archive
+        self.memory = memory
+        self.zone = archive.zone if archive is not None else zone
+        self.live = archive.live if archive is not None else True
         self._kept: OrderedDict[tuple[Path, str], Gathered] = OrderedDict()
+
+    @property
+    def ends_at(self) -> float:
+        """The last moment that there may be something of; does not look at the disk."""
+        if self.archive is not None:
+            return self.archive.ends_at
+        return self.memory.ends_at if self.memory is not None else 0.0
+
+    @property
+    def begins_at(self) -> float:
+        """The first moment that there is something of; looks at the disk where there is an archive."""
+        known = [each.begins_at for each in (self.archive, self.memory) if each is not None]
+        return min(known, default=0.0)
+
+    def mark(self, queue: str, at: float, *, forward: bool, stopped: Callable[[], bool] = lambda: False) -> Mark | None:
+        """The next incident or operation of a queue after a moment, or the one before it; ``None``: there is none."""
+        found = [
+            self.archive.mark(queue, at, forward=forward, stopped=stopped) if self.archive is not None else None,
+            self.memory.mark(queue, at, forward=forward) if self.memory is not None else None,
+        ]
+        return nearest(found, at, forward=forward)
 
     def read(
         self, queue: str, since_at: float, step_s: float, count: int, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[Past]:
         """``count`` steps of ``step_s`` seconds from ``since_at``: what was read so far, again and again, then all.
 
-        The newest is read first. Ends early where ``stopped`` says so. Where steps are whole minutes, ``since_at``
-        must be one. Never raises for what is in the files.
+        What is in memory is there at once; what is recorded takes its place, the newest first. Ends early where
+        ``stopped`` says so. Where steps are whole minutes, ``since_at`` must be one. Never raises for what is in the
+        files.
         """
         until_at = since_at + step_s * count
         whole = Gathered(Bins(since_at, step_s, count, len(FIGURES)))
-        paths = self.archive.between(since_at - LONGEST_SPAN_S, until_at)
+        known = self.memory.gathered(queue, since_at, step_s, count) if self.memory is not None else None
+        paths = self.archive.between(since_at - LONGEST_SPAN_S, until_at) if self.archive is not None else []
         by_minute = step_s >= MINUTE_S and step_s % MINUTE_S == 0
         shown_at = time.monotonic()
+        if known is not None and paths:
+            yield _past(queue, whole, known, 0.0)
         for number, path in enumerate(reversed(paths)):
             if by_minute and not path.name.startswith(OPEN):
                 for share in self._sealed(path, queue, whole, stopped):
                     if time.monotonic() - shown_at >= _SHOW_EVERY_S:
-                        yield _past(queue, whole, (number + share) / len(paths))
+                        yield _past(queue, whole, known, (number + share) / len(paths))
                         shown_at = time.monotonic()
             else:
                 one = Gathered(whole.bins)
@@ -120,20 +122,20 @@ class Pasts:
                     if stopped():
                         break
                     if time.monotonic() - shown_at >= _SHOW_EVERY_S:
-                        yield _past(queue, whole, (number + share) / len(paths))
+                        yield _past(queue, whole, known, (number + share) / len(paths))
                         shown_at = time.monotonic()
                 whole.take_words(one)
             if stopped():
-                yield _past(queue, whole, number / len(paths))
+                yield _past(queue, whole, known, number / len(paths))
                 return
-        yield _past(queue, whole, 1.0)
+        yield _past(queue, whole, known, 1.0)
 
     def _sealed(self, path: Path, queue: str, whole: Gathered, stopped: Callable[[], bool]) -> Iterator[float]:
         """Take in a segment that will not change any more, from what is kept of it where that is so."""
         key = (path, queue)
         found = self._kept.get(key)
         if found is None:
-            span = self.archive.span(path)
+            span = self.archive.span(path) if self.archive is not None else None
             if span is None:
                 return
             start = span[0] // MINUTE_S * MINUTE_S - MINUTE_S
@@ -166,7 +168,7 @@ def _line(line: Line, queue: str, into: Gathered, runs: Runs) -> None:
     if line.kind == "operation":
         operation: Operation = line.record()
         if operation.queue in ("", queue):
-            into.done[operation.id] = _newest(into.done.get(operation.id), Done(line.at, operation))
+            into.done[operation.id] = newest(into.done.get(operation.id), Done(line.at, operation))
     elif line.kind == "figures":
         try:
             _figures(line.at, line.record(), queue, into, runs)
@@ -195,26 +197,29 @@ def _figures(at: float, poll: Figures, queue: str, into: Gathered, runs: Runs) -
     runs.add(at, of("verdict") or "", of("severity") or 0, of("proof") or "", of("since_at"))
 
 
-def _newest(before: Done | None, now: Done) -> Done:
-    """An operation is given as it was last seen, at the moment when it was first seen."""
-    if before is None:
-        return now
-    first, last = sorted((before, now), key=lambda each: each.at)
-    return Done(first.at, last.operation)
-
-
-def _past(queue: str, whole: Gathered, read: float) -> Past:
+def _past(queue: str, whole: Gathered, known: Gathered | None, read: float) -> Past:
+    """``known``: what is in memory, for the steps of which nothing was read."""
     bins = whole.bins
     until_at = bins.start_at + bins.step_s * bins.count
-    done = sorted(whole.done.values(), key=lambda each: each.at)
+    steps = {name: bins.steps(figure) for figure, name in enumerate(FIGURES)}
+    words = Gathered(bins)
+    words.take_words(whole)
+    if known is not None:
+        words.take_words(known)
+        for figure, (name, read_steps) in enumerate(steps.items()):
+            steps[name] = tuple(
+                theirs if theirs is not None else ours
+                for theirs, ours in zip(read_steps, known.bins.steps(figure), strict=True)
+            )
+    done = sorted(words.done.values(), key=lambda each: each.at)
     return Past(
         queue,
         bins.start_at,
         bins.step_s,
-        {name: bins.steps(figure) for figure, name in enumerate(FIGURES)},
-        tuple(i for i in incidents(whole.runs) if i.last_at >= bins.start_at and i.began_at < until_at),
+        steps,
+        tuple(i for i in incidents(words.runs) if i.last_at >= bins.start_at and i.began_at < until_at),
         tuple(each for each in done if bins.start_at <= each.at < until_at),
-        tuple(sorted(whole.queues, key=str.casefold)),
+        tuple(sorted(words.queues, key=str.casefold)),
         read,
-        whole.problem,
+        words.problem,
     )

@@ -1,84 +1,74 @@
-"""What the history screen says around its plot: what is chosen, the time axis, the marks, and the chosen one."""
+"""What the history screen says around its plot: what is chosen, the time axis, values, and what is usual."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Final
 
 from qmon.model import text
 from qmon.model.baselines import FIGURES as BANDED
 from qmon.model.baselines import WEEKS, Anomaly, Band
+from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.range_query import Past
-from qmon.recording.times import zone_of
-from qmon.tui.figures import SYMBOLS, TONES
-from qmon.tui.history.plot import LEFT, PER_CELL, joined
+from qmon.tui.history.times import clock, moment, zone_name
 from qmon.tui.past_reader import KnownPast
-from qmon.tui.sanitize import clean, pad, shorten, width
+from qmon.tui.plots.axes import clock_axis
+from qmon.tui.plots.cells import joined
+from qmon.tui.plots.ranges import LEFT
+from qmon.tui.sanitize import clean, pad, shorten
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, spread
+from qmon.tui.status import Shown
 
-OPERATION: Final = "◆"
 _HERE: Final = "▼"
-_TICKS_S: Final = (
-    60.0, 120.0, 300.0, 600.0, 900.0, 1_800.0, 3_600.0, 7_200.0, 10_800.0, 21_600.0, 43_200.0,
-    86_400.0, 172_800.0, 604_800.0,
-)  # fmt: skip
-_APART: Final = 11
+
+
+@dataclass(frozen=True, slots=True)
+class PlottedFigure:
+    """What a figure is called, how it is written, what its axis is of, and the tone of its line."""
+
+    name: str
+    write: Callable[[float], str] = text.count
+    unit: str = "messages"
+    tone: str = "depth"
 
 
 def _rate(value: float) -> str:
     return f"{text.rate(value)}/s"
 
 
-FIGURES: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
-    "ready": ("depth", text.count),
-    "gap": ("gap", text.count),
-    "push_rate": ("push", _rate),
-    "pop_rate": ("pop", _rate),
-    "complete_rate": ("complete", _rate),
-    "oldest_s": ("oldest", text.duration),
-    "in_progress": ("in progress", text.count),
-    "stuck": ("stuck", text.count),
-    "scheduled": ("scheduled", text.count),
-    "dead": ("dead", text.count),
+FIGURES: Final[Mapping[str, PlottedFigure]] = {
+    "ready": PlottedFigure("depth"),
+    "gap": PlottedFigure("gap"),
+    "push_rate": PlottedFigure("push", _rate, "messages per second", "push"),
+    "pop_rate": PlottedFigure("pop", _rate, "messages per second", "pop"),
+    "complete_rate": PlottedFigure("complete", _rate, "messages per second", "pop"),
+    "oldest_s": PlottedFigure("oldest", text.duration, "age of the oldest message"),
+    "in_progress": PlottedFigure("in progress"),
+    "stuck": PlottedFigure("stuck"),
+    "scheduled": PlottedFigure("scheduled"),
+    "dead": PlottedFigure("dead"),
 }
-"""By the names of ``qmon.recording.history.range_query``: what they are called, and how they are written."""
+"""By the names of ``qmon.recording.history.gathered``."""
 NAMES: Final = tuple(FIGURES)
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An incident or an operation of the range: from when to when, its symbol, tone and words."""
-
-    at: float
-    until_at: float
-    symbol: str
-    tone: str
-    words: str
-
-    @property
-    def is_operation(self) -> bool:
-        """Whether somebody did it, else it happened."""
-        return self.symbol == OPERATION
-
-    def overlaps(self, other: Event) -> bool:
-        """Whether both were at the same time."""
-        return self.at <= other.until_at and other.at <= self.until_at
+def state(past: Past | None, *, reading: bool, stopped: bool) -> str:
+    """How far a recording is read, and what of it is damaged."""
+    if reading:
+        share = past.read if past is not None and past.read < 1 else 0.0
+        return f"reading {share * 100:.0f} % · esc stops"
+    if stopped:
+        return "stopped: not all was read"
+    return clean(f"damaged: {past.problem}") if past is not None and past.problem else ""
 
 
-def events(past: Past) -> tuple[Event, ...]:
-    """The incidents and operations of a range, in the order of time."""
-    found = [
-        Event(each.began_at, each.last_at, SYMBOLS[each.severity], TONES[each.severity],
-              clean(f"{each.cause.replace('_', ' ')}: {each.proof}"))
-        for each in past.incidents
-    ]  # fmt: skip
-    for each in past.operations:
-        done = each.operation
-        words = f"{done.kind} {done.state}: {done.done} by {done.by}" + (f", {done.reason}" if done.reason else "")
-        found.append(Event(each.at, each.at, OPERATION, "strong", clean(words)))
-    return tuple(sorted(found, key=lambda event: (event.at, event.until_at)))
+def how_to_have_more(shown: Shown) -> str:
+    """Of what lies before the start, where nothing is recorded."""
+    if shown.served:
+        return f"the qmon serve at {clean(shown.served)} records with --record DIR"
+    return f"`qmon connect {clean(shown.target)} --record DIR` keeps more"
 
 
 def choice_line(queue: str, span: str, past: Past | None, zone: tzinfo, state: str, cells: int) -> Line:
@@ -86,7 +76,7 @@ def choice_line(queue: str, span: str, past: Past | None, zone: tzinfo, state: s
     left = [LinePart.of(f" {shorten(clean(queue), 30)}", "strong"), LinePart.of(span, "accent")]
     if past is not None:
         left.append(
-            LinePart.of(f"{_moment(past.since_at, zone)} – {_moment(past.until_at, zone, named=True)}", "muted", 1)
+            LinePart.of(f"{moment(past.since_at, zone)} – {moment(past.until_at, zone, named=True)}", "muted", 1)
         )
     return spread(left, [LinePart.of(f"{state} ", "accent")] if state else [], cells)
 
@@ -94,92 +84,111 @@ def choice_line(queue: str, span: str, past: Past | None, zone: tzinfo, state: s
 def figure_line(figure: str, cells: int) -> Line:
     """All figures, the chosen one marked."""
     return fit(
-        [LinePart.of(f" ‹{FIGURES[n][0]}›", "strong") if n == figure else LinePart.of(f"  {FIGURES[n][0]} ", "muted",
-        1 + i)
+        [LinePart.of(f" ‹{FIGURES[n].name}›", "strong") if n == figure
+         else LinePart.of(f"  {FIGURES[n].name} ", "muted", 1 + i)
          for i, n in enumerate(NAMES)], cells, ""
     )  # fmt: skip
 
 
-def axis(past: Past, zone: tzinfo, here: float | None, columns: int) -> Line:
-    """Times below the plot, each behind the place it is of; ``here``: the moment that a replay shows."""
-    cell_s = past.step_s * PER_CELL
-    every = next((t for t in _TICKS_S if t / cell_s >= _APART), _TICKS_S[-1])
-    shift = _shift(past.since_at, zone)
-    at = -(-(past.since_at + shift) // every) * every - shift
-    line, until = [" "] * columns, 0
-    while at < past.until_at:
-        place, label = int((at - past.since_at) / cell_s), f"╵{_tick(at, zone)}"
-        if place >= until and place + len(label) <= columns:
-            line[place : place + len(label)] = label
-            until = place + len(label) + 1
-        at += every
-    cells: list[Span] = [(symbol, "muted") for symbol in line]
+def axis_name(figure: str) -> Line:
+    """What is plotted, and the unit of the scale below it."""
+    shown = FIGURES[figure]
+    return ((pad(f"{shown.name} ", LEFT, right=True), shown.tone), (f" {shown.unit}", "muted"))
+
+
+def axis(past: Past, zone: tzinfo, here: float | None, marked: tuple[float, float] | None = None) -> Line:
+    """Times below the plot, each behind the place it is of.
+
+    ``here``: the moment that a replay shows; ``marked``: a stretch of time that is marked.
+    """
+    columns = len(past.steps[NAMES[0]])
+    cells: list[Span] = [(symbol, "muted") for symbol in clock_axis(past.since_at, past.step_s, columns, zone)]
+    if marked is not None:
+        for place in range(place_of(past, min(marked)), place_of(past, max(marked)) + 1):
+            cells[place] = ("━", "accent")
     if here is not None and past.since_at <= here < past.until_at:
-        cells[min(columns - 1, int((here - past.since_at) / cell_s))] = (_HERE, "alarm")
-    return ((" " * LEFT + "└", "faint"), *joined(cells))
+        cells[place_of(past, here)] = (_HERE, "alarm")
+    return ((pad(f"{zone_name(past.since_at, zone)} ", LEFT, right=True), "muted"), ("└", "faint"), *joined(cells))
 
 
-def mark_lines(past: Past, found: Sequence[Event], chosen: Event | None, columns: int) -> list[Line]:
-    """Two lines below the axis: incidents as long as they were, and operations."""
-    cell_s = past.step_s * PER_CELL
-    out: list[Line] = []
-    for operations, name in ((False, "incidents"), (True, "operations")):
-        cells: list[Span] = [(" ", "text")] * columns
-        for event in sorted((e for e in found if e.is_operation is operations), key=lambda e: e is chosen):
-            first = max(0, int((event.at - past.since_at) / cell_s))
-            last = min(columns - 1, int((event.until_at - past.since_at) / cell_s))
-            for place in range(first, last + 1):
-                symbol = event.symbol if place == first else "━"
-                cells[place] = (symbol, "badge" if event is chosen else event.tone)
-        out.append(((pad(f"{name} ", LEFT + 1, right=True), "muted"), *joined(cells)))
-    return out
+def place_of(past: Past, at: float) -> int:
+    """The step that a moment lies in, or the nearest one there is."""
+    return min(len(past.steps[NAMES[0]]) - 1, max(0, int((at - past.since_at) / past.step_s)))
 
 
-def event_line(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells: int) -> Line:
-    """The event that is chosen in words; else how many there are."""
-    if chosen is not None:
-        long = "" if chosen.is_operation else f"–{_clock(chosen.until_at, zone)} ({_lasted(chosen)})"
-        lead = (
-            (f" {found.index(chosen) + 1} of {len(found)}  ", "muted"), (f"{chosen.symbol} ", chosen.tone),
-            (f"{_day_clock(chosen.at, zone)}{long}  ", "strong"),
-        )  # fmt: skip
-        room = max(10, cells - sum(width(t) for t, _ in lead) - 1)
-        return cut((*lead, (shorten(chosen.words, room), "text")), cells)
-    done = sum(event.is_operation for event in found)
-    if not found:
-        return ((" no incident and no operation of this queue in this range", "muted"),)
-    return cut(((f" {_counted(len(found) - done, 'incident')}, {_counted(done, 'operation')}: ", "muted"),
-                ("< >", "key"), (" go through them", "muted")), cells)  # fmt: skip
+def middle_of(past: Past, place: int) -> float:
+    """The moment in the middle of a step."""
+    return past.since_at + (place + 0.5) * past.step_s
 
 
-def value_line(
-    past: Past, figure: str, bands: Sequence[Band | None], known: KnownPast, target: str, at: float | None, cells: int
+def newest(past: Past, figure: str) -> int:
+    """The last step in which a figure is known, else the last one."""
+    steps = past.steps[figure]
+    return next((each for each in range(len(steps) - 1, -1, -1) if steps[each] is not None), len(steps) - 1)
+
+
+def bands(past: Past, figure: str, known: KnownPast, target: str) -> list[Band | None]:
+    """What is usual in each step, where that is known."""
+    of = known.baselines
+    return [of.band(target, past.queue, figure, middle_of(past, each)) for each in range(len(past.steps[figure]))]
+
+
+def values_line(past: Past, figure: str, at: float | None, zone: tzinfo, cells: int) -> Line:
+    """What all figures were at the cursor, the chosen one with its least and greatest; else how to get a cursor."""
+    if at is None:
+        return cut(((" ← →", "key"), (" or a click: the figures of a moment   ", "muted"), ("space", "key"),
+                    (" twice, or the mouse: zoom into a range", "muted")), cells)  # fmt: skip
+    place = place_of(past, at)
+    parts = [LinePart.of(f" {clock(middle_of(past, place), zone)}", "strong")]
+    for rank, (name, shown) in enumerate(FIGURES.items(), 1):
+        step = past.steps[name][place]
+        if step is not None or name == figure:
+            parts.append(_value(shown, step, 0 if name == figure else rank, chosen=name == figure))
+    return fit(parts, cells, "  ")
+
+
+def _value(shown: PlottedFigure, step: Bucket | None, rank: int, *, chosen: bool) -> LinePart:
+    written = text.UNKNOWN if step is None else shown.write(step.mean)
+    spans: Line = ((f"{shown.name} ", "muted"), (written, "strong" if chosen else "text"))
+    if chosen and step is not None and step.least < step.most:
+        spans = (*spans, (f" ({shown.write(step.least)} to {shown.write(step.most)})", "muted"))
+    return LinePart(spans, rank)
+
+
+def usual_line(
+    past: Past,
+    figure: str,
+    bands: Sequence[Band | None],
+    known: KnownPast,
+    target: str,
+    at: float | None,
+    zone: tzinfo,
+    cells: int,
 ) -> Line:
     """The value at a moment, else the newest of the range, and how it stands to what is usual, or why there is no band.
 
-    ``at``: where the chosen mark is.
+    ``at``: where the cursor is.
     """
-    name, write = FIGURES[figure]
-    steps, zone = past.steps[figure], zone_of(known.archive.zone if known.archive is not None else "UTC")
-    place = int((at - past.since_at) / past.step_s) if at is not None else -1
-    if not (0 <= place < len(steps) and steps[place] is not None):
-        place = next((each for each in range(len(steps) - 1, -1, -1) if steps[each] is not None), 0)
+    shown, steps = FIGURES[figure], past.steps[figure]
+    place = place_of(past, at) if at is not None else -1
+    if place < 0 or steps[place] is None:
+        place = newest(past, figure)
     step = steps[place]
     if step is None:
         return ((" ", "text"),)
-    at = past.since_at + (place + 0.5) * past.step_s
-    lead = ((f" {name} ", "muted"), (write(step.mean), "strong"), (f" at {_clock(at, zone)}   ", "muted"))
+    at = middle_of(past, place)
+    lead = ((f" {shown.name} ", "muted"), (shown.write(step.mean), "strong"), (f" at {clock(at, zone)}   ", "muted"))
     if not any(bands):
         return cut((*lead, (f"no band: {clean(_why_none(known, target, past.queue, figure))}", "muted")), cells)
     band = known.baselines.band(target, past.queue, figure, at)
     if band is None:
-        return cut((*lead, ("▒ ", "depth fill"), (f"fewer than {WEEKS} weeks of this hour", "muted")), cells)
-    words = f"usual {band.hour}: {write(band.low)} – {write(band.high)}, of {band.weeks} weeks"
+        return cut((*lead, ("▒ ", "band"), (f"fewer than {WEEKS} weeks of this hour", "muted")), cells)
+    words = f"usual {band.hour}: {shown.write(band.low)} – {shown.write(band.high)}, of {band.weeks} weeks"
     out: Line = ()
     if not band.low <= step.mean <= band.high:
         outside = Anomaly(figure, step.mean, band)
         out = ((f"{'△' if outside.above else '▽'} {outside.brief}  ", "accent"),)
-    return cut((*lead, *out, ("▒ ", "depth fill"), (words, "muted")), cells)
+    return cut((*lead, *out, ("▒ ", "band"), (words, "muted")), cells)
 
 
 def _why_none(known: KnownPast, target: str, queue: str, figure: str) -> str:
@@ -190,58 +199,29 @@ def _why_none(known: KnownPast, target: str, queue: str, figure: str) -> str:
     if not hours:
         return "there is no file of what is usual (qmon pipeline baselines)"
     if figure not in BANDED:
-        return f"{FIGURES[figure][0]} has none"
+        return f"{FIGURES[figure].name} has none"
     if queue not in hours.get(target, {}):
         return f"not enough history of {queue}"
     return f"fewer than {WEEKS} weeks of these hours"
 
 
-def nothing(past: Past, figure: str, begins_at: float, ends_at: float, zone: tzinfo) -> str:
-    """Why there is nothing to plot; empty where there is."""
+def nothing(past: Past, figure: str, begins_at: float, ends_at: float, zone: tzinfo, more: str = "") -> str:
+    """Why there is nothing to plot; empty where there is. ``more``: how to have more of the past."""
     if any(step is not None for step in past.steps[figure]):
         return ""
     if past.problem and not past.queues:
         return f"damaged: {past.problem}"
     if any(step is not None for steps in past.steps.values() for step in steps):
-        return f"{FIGURES[figure][0]} is not known of {past.queue} in this range"
+        return f"{FIGURES[figure].name} is not known of {past.queue} in this range"
     if past.queues and past.queue not in past.queues:
-        return f"{past.queue} was not recorded in this range; [ and ] go to: {', '.join(past.queues)}"
+        return f"nothing is known of {past.queue} in this range; [ and ] go to: {', '.join(past.queues)}"
     if past.read < 1:
         return ""
     if ends_at <= begins_at:
         return "nothing is recorded of this target yet"
+    if past.until_at > begins_at and more:
+        return "the first figures are still to come"
     return (
-        f"nothing was recorded in this range; the recording is from {_moment(begins_at, zone)} to"
-        f" {_moment(ends_at, zone, named=True)}"
+        f"nothing is known of this range, only from {moment(begins_at, zone)} to"
+        f" {moment(ends_at, zone, named=True)}{more and f'; {more}'}"
     )
-
-
-def _lasted(event: Event) -> str:
-    return text.duration(max(0.0, event.until_at - event.at))
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
-
-
-def _shift(at: float, zone: tzinfo) -> float:
-    offset = datetime.fromtimestamp(at, zone).utcoffset()
-    return offset.total_seconds() if offset is not None else 0.0
-
-
-def _tick(at: float, zone: tzinfo) -> str:
-    """A time of day; at midnight the day."""
-    then = datetime.fromtimestamp(at, zone)
-    return f"{then:%a} {then.day}" if (then.hour, then.minute) == (0, 0) else f"{then:%H:%M}"
-
-
-def _moment(at: float, zone: tzinfo, *, named: bool = False) -> str:
-    return datetime.fromtimestamp(at, zone).strftime(f"%a %Y-%m-%d %H:%M{' %Z' if named else ''}")
-
-
-def _clock(at: float, zone: tzinfo) -> str:
-    return datetime.fromtimestamp(at, zone).strftime("%H:%M:%S")
-
-
-def _day_clock(at: float, zone: tzinfo) -> str:
-    return datetime.fromtimestamp(at, zone).strftime("%a %H:%M:%S")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from textual import on
 from textual.app import ComposeResult
-from textual.message import Message
 
 from qmon.model import text
 from qmon.model.operations import Kind, Operation, OperationResult
@@ -14,40 +11,26 @@ from qmon.tui import keys
 from qmon.tui.actions.availability import why_nothing
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.operations import rows
+from qmon.tui.operations.reading import OperationsReading
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.reading import TextDialog
-from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import keep
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
-_AGAIN_S: Final = 5.0
 
-
-class OperationsRead(Message):
-    """The history has been read, or could not be."""
-
-    def __init__(self, found: tuple[Operation, ...] | None, problem: str) -> None:
-        super().__init__()
-        self.found = found
-        self.problem = problem
-
-
-class OperationsScreen(DashboardScreen):
+class OperationsScreen(OperationsReading):
     """The history of operations, the newest first."""
 
     NAME = "operations"
     BINDINGS = keys.OPERATIONS
     SORTS = rows.SORTS
+    AGAIN_S = 5.0
 
     def __init__(self) -> None:
         super().__init__()
         self.sorted_by = rows.DEFAULT_SORT
-        self._found: tuple[Operation, ...] | None = None
-        self._problem = ""
-        self._read_at = 0.0
-        self._asked = False
 
     def body(self) -> ComposeResult:
         """The table."""
@@ -56,7 +39,7 @@ class OperationsScreen(DashboardScreen):
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw what was read last."""
-        found = keep(self._found or (), self.filter_text, rows.words)
+        found = keep(self.operations or (), self.filter_text, rows.words)
         kept = rows.ordered(found, *self.sorted_by)
         self.grid.show(rows.rows(kept), sorted_by=self.sorted_by, empty=self._nothing())
 
@@ -65,56 +48,22 @@ class OperationsScreen(DashboardScreen):
             return "view only: no operations are read here"
         if self._problem:
             return clean(self._problem)
-        if self._found is None:
+        if self.operations is None:
             return "reading the operations"
-        return f"no operation matches {clean(self.filter_text)}" if self._found else "nothing was done yet"
+        return f"no operation matches {clean(self.filter_text)}" if self.operations else "nothing was done yet"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
         """The title, with the age of what was read."""
         count = f"{len(self.grid.keys)}"
-        read = f"read {text.whole_seconds(now - self._read_at)} ago" if self._found is not None else ""
+        read = f"read {text.whole_seconds(now - self._read_at)} ago" if self.operations is not None else ""
         problem = self._problem and f"cannot be read: {clean(self._problem)}"
-        extra = " · ".join(part for part in (count if self._found else "", problem or read) if part)
+        extra = " · ".join(part for part in (count if self.operations else "", problem or read) if part)
         self.show_heading("operations-heading", "operations", extra, aged=False)
-
-    # ---------------------------------------------------------------------------------------------------- reading
-
-    def on_screen_resume(self) -> None:
-        """Read at once."""
-        super().on_screen_resume()
-        self._read()
-
-    def tick(self) -> None:
-        """Read again now and then."""
-        if self.app.clock() - self._read_at >= _AGAIN_S:
-            self._read()
-        super().tick()
-
-    def _shown_changed(self) -> None:
-        if self in self.app.screen_stack and self.app.clock() - self._read_at >= _AGAIN_S:
-            self._read()
-        super()._shown_changed()
-
-    def _read(self) -> None:
-        if self.app.runner is not None and not self._asked:
-            self._asked = True
-            self.app.runner.ask(
-                lambda operator: operator.operations(),
-                lambda found, problem: self.post_message(OperationsRead(found, problem)),
-            )
-
-    def on_operations_read(self, message: OperationsRead) -> None:
-        """Show what was read; what could not be read leaves the old, with the reason."""
-        self._asked = False
-        self._read_at = self.app.clock()
-        self._problem = message.problem
-        self._found = message.found if message.found is not None else self._found
-        self.redraw()
 
     # ----------------------------------------------------------------------------------------------- what keys do
 
     def _selected(self) -> Operation | None:
-        return next((each for each in self._found or () if each.id == self.grid.cursor), None)
+        return next((each for each in self.operations or () if each.id == self.grid.cursor), None)
 
     def unavailable(self) -> dict[str, str]:
         """Undo works on the operation under the cursor."""
@@ -133,7 +82,7 @@ class OperationsScreen(DashboardScreen):
 
     def acted(self, result: OperationResult | None) -> None:
         """Read again."""
-        self._read()
+        self.read_operations()
 
     @on(Grid.Opened)
     def _opened(self, message: Grid.Opened) -> None:

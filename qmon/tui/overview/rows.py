@@ -9,19 +9,20 @@ from qmon.model import text
 from qmon.model.baselines import Anomaly
 from qmon.model.group_view import GROUP_FIGURES, GroupView
 from qmon.model.queue_figures import QUEUE_FIGURES
-from qmon.model.text import sparkline
 from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.actions.availability import hint
 from qmon.tui.overview import baselines
 from qmon.tui.overview.causes import Own
-from qmon.tui.plots.series import FEW, highest, sample
+from qmon.tui.plots.series import FEW, highest, sample, window
+from qmon.tui.plots.sparks import marked
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 
-TREND_CELLS: Final = 8
+TREND_CELLS: Final = 6
+_TOP_CELLS: Final = 5
+"""What the top of a trend takes behind it."""
 FULL_WORDS_FROM: Final = 150
-TREND_WINDOW_S: Final = 600.0
 
 COLUMNS: Final = (
     GridColumn("queue", "QUEUE", least=8, most=24, shrinks_to=10, about="the queue, as its layout names it"),
@@ -33,8 +34,9 @@ COLUMNS: Final = (
     GridColumn("push_rate", "PUSH/s", True, 2, most=11, about="messages committed by pushers, per second"),
     GridColumn("pop_rate", "POP/s", True, 2, most=11, about="messages taken by poppers, per second"),
     GridColumn("gap", "GAP", True, 9, most=11, about="push position minus pop position; not of a ring: span of ids"),
-    GridColumn("trend", "DEPTH", rank=8, least=TREND_CELLS, most=TREND_CELLS, sortable=False, from_width=120,
-           about="messages ready over the last ten minutes, from zero to their own highest"),
+    GridColumn("trend", "DEPTH", rank=8, least=TREND_CELLS + _TOP_CELLS, most=TREND_CELLS + _TOP_CELLS,
+           sortable=False, from_width=120,
+           about="messages ready over the last ten minutes, or what there is of them, from zero to the figure behind"),
     GridColumn("forecast", "FORECAST", rank=7, most=28, sortable=False,
            about="when it drains, or that it grows: ↓ drains in about, ↑ grows by"),
     GridColumn("verdict", "VERDICT", rank=0, least=24, most=28,
@@ -158,8 +160,8 @@ _NO_RATE: Final = (f"{text.UNKNOWN}  ", "faint")
 
 
 def _trend(queue: QueueView) -> str:
-    depth = sample(queue.history, "ready", TREND_CELLS, TREND_WINDOW_S)
-    return sparkline(depth, max(FEW, highest(depth)))
+    depth = sample(queue.history, "ready", TREND_CELLS, window(queue.history))
+    return marked(depth, max(FEW, highest(depth)))
 
 
 _FIGURES: Final = {each.field: each for each in QUEUE_FIGURES}

@@ -19,36 +19,56 @@ def columns(values: Sequence[float | None], top: float, rows: int) -> list[str]:
     return out
 
 
+BLANK: Final = 0x2800
+"""The braille character without a dot; one of its eight bits is set for each dot."""
 _LEFT: Final = (0x01, 0x02, 0x04, 0x40)
-
-
 _RIGHT: Final = (0x08, 0x10, 0x20, 0x80)
 
+Bits = list[list[int]]
+"""The dots of a plot, as bits per cell, the top row first."""
 
-BLANK: Final = 0x2800
 
+def trace(values: Sequence[float | None], top: float, rows: int, *, low: float = 0.0, dashed: bool = False) -> Bits:
+    """The dots of one line through ``values``, one a column of cells.
 
-def trace(values: Sequence[float | None], top: float, rows: int, *, dashed: bool = False) -> list[list[int]]:
-    """The dots of one line through ``values`` (two a column of cells), as bits per cell, top row first.
-
-    0 lies on the lowest dot and ``top`` on the highest. Neighbours are joined; unknown values leave a gap. ``dashed``
-    leaves every third and fourth dot out, so that two lines can be told apart without colour.
+    ``low`` lies on the lowest dot and ``top`` on the highest. Neighbours are joined half-way; unknown values leave a
+    gap. ``dashed`` leaves every other cell out, so that two lines can be told apart without colour.
     """
-    width = (len(values) + 1) // 2
-    cells = [[0] * width for _ in range(rows)]
-    levels = rows * 4 - 1
+    cells = [[0] * len(values) for _ in range(rows)]
     before: int | None = None
     for x, value in enumerate(values):
         if value is None:
             before = None
             continue
-        level = levels - min(levels, max(0, round(value / top * levels) if top > 0 else 0))
-        if not (dashed and x % 4 >= 2):
-            low, high = (level, level) if before is None else (min(level, before), max(level, before))
-            if before is not None and high > low:  # the joint belongs to one of the two columns only
-                low, high = (low + 1, high) if level == high else (low, high - 1)
-            bits = _RIGHT if x % 2 else _LEFT
-            for y in range(low, high + 1):
-                cells[y // 4][x // 2] |= bits[y % 4]
-        before = level
+        at = level(value, low, top, rows)
+        start = at if before is None else before
+        middle = (start + at) // 2
+        if not (dashed and x % 2):
+            for bits, first, last in ((_LEFT, start, middle), (_RIGHT, middle, at)):
+                step = 1 if last >= first else -1
+                for y in (last,) if first == last else range(first + step, last + step, step):
+                    cells[y // 4][x] |= bits[y % 4]
+        before = at
     return cells
+
+
+def level(value: float, low: float, top: float, rows: int) -> int:
+    """The row of dots that a value lies on, of four a row of cells, counted from the top."""
+    levels = rows * 4 - 1
+    return levels - min(levels, max(0, round((value - low) / (top - low) * levels) if top > low else 0))
+
+
+def spread(low: Sequence[float | None], high: Sequence[float | None], scale: tuple[float, float], rows: int) -> Bits:
+    """Dots from the one value to the other of each column; ``scale``: the bottom and the top of the plot."""
+    cells = [[0] * len(low) for _ in range(rows)]
+    for x, (least, most) in enumerate(zip(low, high, strict=True)):
+        if least is not None and most is not None:
+            for y in range(level(most, *scale, rows), level(least, *scale, rows) + 1):
+                cells[y // 4][x] |= _LEFT[y % 4] | _RIGHT[y % 4]
+    return cells
+
+
+def lowest(bits: Bits) -> list[int]:
+    """Of each column the lowest row that has a dot; as many as there are rows where none has."""
+    rows = len(bits)
+    return [max((y for y in range(rows) if bits[y][x]), default=rows) for x in range(len(bits[0]) if bits else 0)]

@@ -1,122 +1,107 @@
-"""The large plot of a queue: push and pop as lines over the depth as an area, with a time axis and a scale."""
+"""The large plot of a queue: push and pop as lines and depth as an area, each on its scale; side by side where wide."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from qmon.model import text
-from qmon.model.rates.series import Point
-from qmon.model.text import BLOCKS, heights
-from qmon.tui.plots.glyphs import BLANK, trace
-from qmon.tui.plots.series import FEW, Values, highest, round_up, sample, samples, window
+from qmon.model.rates.series import Point, column
+from qmon.tui.plots.axes import past_axis, scale
+from qmon.tui.plots.cells import Layer, area_below, painted
+from qmon.tui.plots.glyphs import trace
+from qmon.tui.plots.series import FEW, Reading, Values, highest, round_up, samples, window
 from qmon.tui.sanitize import pad, width
-from qmon.tui.spans import Line, Span
+from qmon.tui.spans import Line, LinePart, Span, line_width, spread
 
+SIDE_BY_SIDE: Final = 150
+"""Cells from which push and pop have a plot of their own, and depth one beside it."""
 _LEAST_WIDTH: Final = 40
-_LEAST_LEFT: Final = 7
-_HATCHED: Final = " " * 4 + "░" * 5
-"""A cell of the area by the eighths it is filled to, without colour; with colour it is a block."""
+_LEAST_ROWS: Final = 3
+_GAP: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """What is drawn on one scale: its name, the readings, and how a figure is written."""
+
+    name: str
+    readings: tuple[Reading, ...]
+    write: Callable[[float], str]
+    least: float = 0.0
+    """The top is never less."""
+
+
+_RATES: Final = _Axis("messages/s", ("push_rate", "pop_rate"), text.rate)
+_DEPTH: Final = _Axis("messages", ("ready",), text.count, FEW)
+_NAMES: Final = {"push_rate": "push", "pop_rate": "pop", "ready": "depth"}
+_SIGNS: Final = {"push_rate": ("━━", "━━"), "pop_rate": ("━━", "╺╸"), "ready": ("▄▄", "░░")}
+"""A sign of each line for the line above the plot, with colour and without."""
 
 
 def throughput(history: Sequence[Point], cells: int, rows: int, *, plain: bool = False) -> list[Line]:
-    """``rows`` lines of ``cells`` cells: the last ten minutes, or what there is of them.
+    """``rows`` lines of ``cells`` cells: the last ten minutes, or what there is of them, an average a column.
 
-    The left scale is messages per second; the depth has its own scale and ends in its own figure on the right.
-    ``plain`` draws pop dashed and the area light, since no colour tells them apart.
+    ``plain`` draws pop dashed and the area hatched, since no colour tells them apart.
     """
-    body = rows - 1
-    if not history or body < 2 or cells < _LEAST_WIDTH:
+    if not history or rows < _LEAST_ROWS or cells < _LEAST_WIDTH:
         return []
-    newest = history[-1]
-    span_s = window(history)
-    labels = [("push", newest.push_rate), ("pop", newest.pop_rate), ("depth", newest.ready)]
-    right = max(width(_label(name, value)) for name, value in labels) + 1
-    wide = 0
-    while True:  # how wide the left scale is follows from its top, and that from the columns which are left
-        left = max(_LEAST_LEFT, wide)
-        columns = cells - left - right
-        push, pop = samples(history, ("push_rate", "pop_rate"), 2 * columns, span_s)
-        top = round_up(highest(push, pop))
-        wide = len(text.rate(top)) + 2
-        if wide <= left:
-            break
-    depth = sample(history, "ready", columns, span_s)
-    depth_top = round_up(max(FEW, highest(depth)))
-    scale = _scale(top, body, left)
-    legend = _legend([(n, v, (depth_top if n == "depth" else top)) for n, v in labels], body, right)
-    drawn = _draw(push, pop, depth, top, depth_top, body, plain)
-    lines = [((scale[y], "muted"), ("│", "faint"), *drawn[y], *legend[y]) for y in range(body)]
-    return [*lines, _time_axis(span_s, left, columns, right)]
+    if cells < SIDE_BY_SIDE:
+        return _pane(history, _RATES, _DEPTH, cells, rows, plain)
+    half = (cells - _GAP) // 2
+    left = _pane(history, _RATES, None, half, rows, plain)
+    right = _pane(history, _DEPTH, None, cells - _GAP - half, rows, plain)
+    return [(*a, (" " * _GAP, "text"), *b) for a, b in zip(left, right, strict=True)]
 
 
-def _label(name: str, value: float | None) -> str:
-    write = text.count if name == "depth" else text.rate
-    return f" {name} {text.UNKNOWN if value is None else write(value)}"
-
-
-def _scale(top: float, body: int, left: int) -> list[str]:
-    """The left scale: the top, the middle where there is room, and zero."""
-    marks = {0: text.rate(top), body - 1: "0"}
-    if body >= 7:
-        marks[body // 2] = text.rate(top / 2)
-    out = [pad(f"{marks.get(y, '')} ", left - 1, right=True) for y in range(body)]
-    if body >= 4:
-        out[1] = pad("/s ", left - 1, right=True)
-    return out
-
-
-def _legend(labels: Sequence[tuple[str, float | None, float]], body: int, right: int) -> list[Line]:
-    """The name and the newest figure of each line, beside the line's end, moved apart where they would collide."""
-    wanted = sorted(
-        (body - 1 - round(min(1.0, value / top if value is not None and top else 0.0) * (body - 1)), name, value)
-        for name, value, top in labels
-    )
-    rows: dict[int, Span] = {}
-    free = 0
-    for index, (row, name, value) in enumerate(wanted):
-        row = min(max(row, free), body - len(wanted) + index)
-        rows[row] = (pad(_label(name, value), right), "muted" if name == "depth" else name)
-        free = row + 1
-    return [(rows.get(y, (" " * right, "text")),) for y in range(body)]
-
-
-def _draw(push: Values, pop: Values, depth: Values, top: float, depth_top: float, body: int, plain: bool) -> list[Line]:
-    """The plot itself, row by row: lines in braille, and where there is none the area in blocks."""
-    push_bits = trace(push, top, body)
-    pop_bits = trace(pop, top, body, dashed=plain)
-    area = heights(depth, depth_top, body * 8)
-    shades = _HATCHED if plain else BLOCKS
-    out = []
+def _pane(history: Sequence[Point], left: _Axis, right: _Axis | None, cells: int, rows: int, plain: bool) -> list[Line]:
+    """What is drawn, a line with names above it, and one with times below it."""
+    body, span_s = rows - 2, window(history)
+    axes = (left,) if right is None else (left, right)
+    room = [_room(history, axis) for axis in axes]
+    columns = cells - sum(room) - len(room)
+    drawn = {axis.name: samples(history, axis.readings, columns, span_s) for axis in axes}
+    tops = [round_up(max(axis.least, highest(*drawn[axis.name]))) for axis in axes]
+    layers, fill = _layers(axes, drawn, tops, body, plain)
+    middle = painted(layers, fill or [body] * columns, body, plain=plain, together=len(left.readings))
+    beside = [scale(0.0, top, body, axis.write) for axis, top in zip(axes, tops, strict=True)]
+    lines: list[Line] = [_names(history[-1], axes, cells, plain)]
     for y in range(body):
-        floor = (body - 1 - y) * 8
-        levels = [0 if height <= floor else min(8, height - floor) for height in area]
-        out.append(_row(push_bits[y], pop_bits[y], levels, "".join([shades[level] for level in levels])))
-    return out
+        end: Line = () if right is None else (("│", "faint"), (pad(f" {beside[1][y]}", room[1]), "muted"))
+        lines.append(((pad(f"{beside[0][y]} ", room[0], right=True), "muted"), ("│", "faint"), *middle[y], *end))
+    below = " " * (room[0] + 1) + past_axis(span_s, columns)
+    return [*lines, ((pad(below, cells), "muted"),)]
 
 
-def _row(push: list[int], pop: list[int], levels: list[int], area: str) -> Line:
-    """One row of the plot: the dots of the lines, and where there are none the area, filled up to its levels."""
-    spans: list[Span] = []
-    done = 0
-    for x, (a, b) in enumerate(zip(push, pop, strict=True)):
-        if not a | b:
-            continue
-        if done < x:
-            spans.append((area[done:x], "area"))
-        name = "push" if a.bit_count() >= b.bit_count() else "pop"
-        tone = f"{name} on area" if levels[x] >= 5 else name
-        symbol, done = chr(BLANK | a | b), x + 1
-        if spans and spans[-1][1] == tone:
-            symbol = spans.pop()[0] + symbol
-        spans.append((symbol, tone))
-    return (*spans, (area[done:], "area")) if done < len(area) else tuple(spans)
+def _room(history: Sequence[Point], axis: _Axis) -> int:
+    """Cells for the figures of a scale: its top is no more than the greatest of all readings."""
+    most = max((v for name in axis.readings for v in column(history, name) if v == v), default=0.0)
+    return max(width(axis.write(each)) for each in (round_up(max(axis.least, most)), 12.5)) + 2
 
 
-def _time_axis(span_s: float, left: int, columns: int, right: int) -> Line:
-    """Times before the newest point: the whole span, its half, and 0."""
-    start, half, end = f"−{text.whole_seconds(span_s)}", f"−{text.whole_seconds(span_s / 2)}", "0"
-    middle = columns // 2
-    line = pad(start, middle - len(half) // 2) + half
-    line = pad(line, columns - len(end)) + end
-    return ((" " * left, "text"), (line, "muted"), (" " * right, "text"))
+def _layers(
+    axes: Sequence[_Axis], drawn: dict[str, list[Values]], tops: Sequence[float], body: int, plain: bool
+) -> tuple[list[Layer], list[int]]:
+    """The lines, the one in front first, and from which row on each column is filled."""
+    layers, fill = [], []
+    for axis, top in zip(axes, tops, strict=True):
+        for reading, values in zip(axis.readings, drawn[axis.name], strict=True):
+            bits = trace(values, top, body, dashed=plain and reading == "pop_rate")
+            layers.append(Layer(bits, _NAMES[reading]))
+            if reading == "ready":
+                fill = area_below(bits)
+    return layers, fill
+
+
+def _names(newest: Point, axes: Sequence[_Axis], cells: int, plain: bool) -> Line:
+    """What the scales are of, and between their names the newest figure of each line."""
+    parts = [LinePart.of(axes[0].name, "muted", 1)]
+    for axis in axes:
+        for reading in axis.readings:
+            value = getattr(newest, reading)
+            written = text.UNKNOWN if value is None else axis.write(value)
+            sign: Span = (_SIGNS[reading][plain], _NAMES[reading])
+            parts.append(LinePart((sign, (f" {_NAMES[reading]} ", "muted"), (written, "text"))))
+    line = spread(parts, [LinePart.of("depth", "muted")] if len(axes) > 1 else [], cells)
+    return (*line, (" " * (cells - line_width(line)), "text"))

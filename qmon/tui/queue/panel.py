@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
 from qmon.model import text
 from qmon.model.figure import Figure, PastVerdict
 from qmon.model.rates.ledger import READY, Ledger
-from qmon.model.text import sparkline
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
 from qmon.tui.actions.availability import hint
 from qmon.tui.overview.panels import proof
-from qmon.tui.overview.trends import top
-from qmon.tui.plots.series import Reading, sample, window
+from qmon.tui.plots.series import Reading
+from qmon.tui.plots.sparks import marked, sparks
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, spread, wrap
 
@@ -50,10 +49,11 @@ def title(queue: QueueView, cells: int) -> list[Line]:
 
 def readings(queue: QueueView, cells: int, since_read_s: float = 0.0) -> list[Line]:
     """Two lines of figures: what moves, with its trend, and what lies there."""
+    drawn = {name: marked(*each) for name, each in sparks(queue.history, _SPARK_CELLS).items()} if cells >= 100 else {}
     moving = [
-        _moving(queue, "depth", "ready", queue.ready, "depth", cells),
-        _moving(queue, "push", "push_rate", queue.push_rate, "push", cells),
-        _moving(queue, "pop", "pop_rate", queue.pop_rate, "pop", cells),
+        _moving("depth", "ready", queue.ready, drawn),
+        _moving("push", "push_rate", queue.push_rate, drawn),
+        _moving("pop", "pop_rate", queue.pop_rate, drawn),
         LinePart((("complete ", "muted"), *_rate(queue.complete_rate)), 5),
         LinePart((("forecast ", "muted"), figures.forecast(queue)), 3),
     ]
@@ -95,13 +95,12 @@ def _rate(figure: Figure) -> tuple[Span, ...]:
     return ((value, tone),) if figure.value is None else ((value, tone), ("/s", "muted"))
 
 
-def _moving(queue: QueueView, name: str, reading: Reading, figure: Figure, tone: str, cells: int) -> LinePart:
+def _moving(name: str, reading: Reading, figure: Figure, drawn: Mapping[Reading, str]) -> LinePart:
     """A figure with its sparkline, where the line is long enough to hold all of them."""
     value: tuple[Span, ...] = _rate(figure) if reading != "ready" else (figures.cell(figure, tone="strong"),)
     spans: tuple[Span, ...] = ((f"{name} ", "muted"), *value)
-    if cells >= 100:
-        values = sample(queue.history, reading, _SPARK_CELLS, window(queue.history))
-        spans = (*spans, (f" {sparkline(values, top(reading, values))}", f"{tone} fill"))
+    if reading in drawn:
+        spans = (*spans, (f" {drawn[reading]}", f"{name} fill"))
     return LinePart(spans, 0)
 
 

@@ -30,6 +30,9 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         self._label()
         source.on_change = self._on_moved
 
+    def _new_memory(self) -> None:
+        """All there is is in the recording."""
+
     def _on_moved(self) -> None:
         """Called on the replay's thread."""
         self.call_later(self._moved)

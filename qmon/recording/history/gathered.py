@@ -1,0 +1,55 @@
+"""What is gathered of one queue's past, from recordings and from memory, before it is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from qmon.model.operations import Operation
+from qmon.recording.history.buckets import Bins
+from qmon.recording.history.incidents import Run
+
+FIGURES: Final = (
+    "ready", "gap", "push_rate", "pop_rate", "complete_rate", "oldest_s", "in_progress", "stuck", "scheduled", "dead",
+)  # fmt: skip
+"""The figures of a queue that are kept of each poll, by their names in ``Point`` and ``QueueView``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An operation as it was when it was last seen. ``at``: when it was first seen, on the recorder's clock."""
+
+    at: float
+    operation: Operation
+
+
+@dataclass(slots=True)
+class Gathered:
+    """One queue's steps, its runs of trouble, the operations; ``queues``: all that were seen."""
+
+    bins: Bins
+    runs: list[Run] = field(default_factory=list)
+    done: dict[str, Done] = field(default_factory=dict)
+    queues: set[str] = field(default_factory=set)
+    problem: str = ""
+
+    def take(self, other: Gathered) -> None:
+        """Take in a segment."""
+        self.bins.take(other.bins)
+        self.take_words(other)
+
+    def take_words(self, other: Gathered) -> None:
+        """Take in all but the figures."""
+        self.runs += other.runs
+        for id, each in other.done.items():
+            self.done[id] = newest(self.done.get(id), each)
+        self.queues |= other.queues
+        self.problem = self.problem or other.problem
+
+
+def newest(before: Done | None, now: Done) -> Done:
+    """An operation is given as it was last seen, at the moment when it was first seen."""
+    if before is None:
+        return now
+    first, last = sorted((before, now), key=lambda each: each.at)
+    return Done(first.at, last.operation)

@@ -1,0 +1,222 @@
+"""What qmon has seen since it started, thinned out with age, in memory alone: the past without a recording."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from threading import Lock
+from typing import Final
+
+from qmon.model.alerts.alerts import Change
+from qmon.model.operations import Operation
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import QueueView, View
+from qmon.monitor.source import SourceState
+from qmon.recording.format.records import Mark
+from qmon.recording.history.buckets import LONGEST_SPAN_S, Bins
+from qmon.recording.history.gathered import FIGURES, Done, Gathered
+from qmon.recording.history.incidents import Runs
+from qmon.recording.history.thinned import TIERS, Steps, Thinned, Tier, into
+from qmon.recording.history.timeline import (
+    PHASES,
+    TimelineEvent,
+    VerdictChanges,
+    newest_first,
+    of_alert,
+    of_operation,
+    of_phase,
+    operation_words,
+)
+
+MOST_EVENTS: Final = 1000
+MOST_RUNS: Final = 100
+"""Stretches of trouble of a queue that are remembered."""
+_MOST_WAITS: Final = 40
+_MANY: Final = 50
+_COARSE: Final = (Tier(20.0, 30), Tier(60.0, 60), Tier(300.0, 48))
+"""Of each queue where there are more than ``_MANY``: ten minutes, an hour, four hours."""
+_OF_WAITS: Final = TIERS[:2]
+
+
+class _Queue:
+    """What is remembered of one queue."""
+
+    __slots__ = ("figures", "runs")
+
+    def __init__(self, tiers: tuple[Tier, ...]) -> None:
+        self.figures = Thinned(tiers)
+        self.runs = Runs()
+
+
+class InMemoryHistory:
+    """Takes in what the dashboard is shown; answers as a recording does. Thread-safe.
+
+    All times are seconds since the epoch by our own clock; what the server says is moved by what its clock is ahead.
+
+    Args:
+        clock: seconds since the epoch.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self.begins_at = clock()
+        """When it began."""
+        self.clock = clock
+        self._lock = Lock()
+        self._queues: dict[str, _Queue] = {}
+        self._waits: dict[str, Thinned] = {}
+        self._verdicts = VerdictChanges()
+        self._events: deque[TimelineEvent] = deque(maxlen=MOST_EVENTS)
+        self._done: dict[str, Done] = {}
+        self._phase = ""
+        self._ahead_s = 0.0
+        self._seen_at = 0.0
+
+    @property
+    def ends_at(self) -> float:
+        """Now."""
+        return self.clock()
+
+    # ------------------------------------------------------------------------------------------------- what it is told
+
+    def remembering(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
+        """The fold, with each view remembered."""
+
+        def folded(snapshot: Snapshot) -> View:
+            view = fold(snapshot)
+            self.add(view)
+            return view
+
+        return folded
+
+    def add(self, view: View) -> None:
+        """Take in the figures and verdicts of a poll; of queues whose turn it was not, nothing."""
+        at = self.clock()
+        span_s = min(LONGEST_SPAN_S, at - self._seen_at) if self._seen_at else view.interval_s
+        with self._lock:
+            self._ahead_s, self._seen_at = view.sampled_at - at, at
+            for queue in view.queues:
+                if queue.read_at is None:
+                    self._add_queue(at, max(0.0, span_s), queue, len(view.queues))
+            names = {queue.name for queue in view.queues}
+            for name in self._queues.keys() - names:
+                del self._queues[name]
+            if gone := [name for name in self._verdicts.queues if name not in names]:
+                self._events.extend(self._verdicts.gone(at, gone))
+            self._add_waits(at, max(0.0, span_s), view)
+
+    def _add_queue(self, at: float, span_s: float, queue: QueueView, of: int) -> None:
+        known = self._queues.get(queue.name)
+        if known is None:
+            known = self._queues[queue.name] = _Queue(TIERS if of <= _MANY else _COARSE)
+        known.figures.add(at, queue.span_s or span_s, _figures(queue))
+        verdict = queue.verdict
+        since_at = None if verdict.since_at is None else verdict.since_at - self._ahead_s
+        known.runs.add(at, verdict.code, verdict.severity, verdict.proof, since_at)
+        if len(known.runs.found) > MOST_RUNS:
+            del known.runs.found[0]
+        self._events.extend(self._verdicts.add(at, queue.name, queue.verdicts or (verdict,), queue.undecided))
+
+    def _add_waits(self, at: float, span_s: float, view: View) -> None:
+        """Sessions in each wait; one that is not there now has none in it."""
+        found = view.server.waiting
+        if found is None:
+            return
+        now = {f"{rate.kind}:{rate.event}": rate.sessions for rate in found.rates}
+        for name in now.keys() - self._waits.keys():
+            self._waits[name] = Thinned(_OF_WAITS)
+            if len(self._waits) > _MOST_WAITS:
+                del self._waits[next(iter(self._waits))]
+        for name, thinned in self._waits.items():
+            thinned.add(at, span_s, (now.get(name, 0.0),))
+
+    def changed(self, state: SourceState) -> None:
+        """Take in a change of the connection."""
+        if state.phase in PHASES and state.phase != self._phase:
+            self._phase = state.phase
+            with self._lock:
+                self._events.append(of_phase(self.clock(), state.phase, state.reason))
+
+    def alerted(self, change: Change) -> None:
+        """Take in what became of an alert."""
+        with self._lock:
+            self._events.append(of_alert(self.clock(), change))
+
+    def operated(self, operations: Iterable[Operation]) -> None:
+        """Take in operations as they are now; those from before qmon started, too."""
+        with self._lock:
+            self._done = {each.id: Done(each.started_at - self._ahead_s, each) for each in operations}
+
+    # ---------------------------------------------------------------------------------------------- what it is asked
+
+    @property
+    def queues(self) -> tuple[str, ...]:
+        """All that were seen in the last poll."""
+        with self._lock:
+            return tuple(self._queues)
+
+    def gathered(self, queue: str, since_at: float, step_s: float, count: int) -> Gathered:
+        """What is known of a queue between two moments, in so many steps."""
+        out = Gathered(Bins(since_at, step_s, count, len(FIGURES)))
+        with self._lock:
+            known = self._queues.get(queue)
+            steps: tuple[Steps, ...] = known.figures.steps() if known is not None else ()
+            out.runs = list(known.runs.found) if known is not None else []
+            out.done = {id: each for id, each in self._done.items() if each.operation.queue in ("", queue)}
+            out.queues = set(self._queues)
+        into(steps, out.bins)
+        return out
+
+    def waits(self, since_at: float, step_s: float, count: int) -> dict[str, Bins]:
+        """Sessions in each wait between two moments, in so many steps; by ``kind:event``."""
+        with self._lock:
+            known = {name: thinned.steps() for name, thinned in self._waits.items()}
+        found = {name: Bins(since_at, step_s, count, 1) for name in known}
+        for name, steps in known.items():
+            into(steps, found[name])
+        return found
+
+    def events(self) -> tuple[TimelineEvent, ...]:
+        """What happened, the newest first."""
+        with self._lock:
+            found = [*self._events, *(of_operation(each.at, each.operation) for each in self._done.values())]
+        return newest_first(found)
+
+    @property
+    def oldest_event_at(self) -> float:
+        """From when on all events are remembered."""
+        with self._lock:
+            return self._events[0].at if len(self._events) == MOST_EVENTS else self.begins_at
+
+    def mark(self, queue: str, at: float, *, forward: bool) -> Mark | None:
+        """The next incident or operation of a queue after a moment, or the one before; ``None``: there is none."""
+        with self._lock:
+            known = self._queues.get(queue)
+            marks = [Mark(run.first_at, "verdict", queue, f"{run.code}: {run.proof}")
+                     for run in (known.runs.found if known is not None else ())]  # fmt: skip
+            marks += [
+                Mark(each.at, "operation", each.operation.queue, operation_words(each.operation))
+                for each in self._done.values()
+                if each.operation.queue in ("", queue)
+            ]
+        return nearest(marks, at, forward=forward)
+
+
+def nearest(marks: Iterable[Mark | None], at: float, *, forward: bool) -> Mark | None:
+    """The first of some marks after a moment, or the last before it."""
+    beyond = [m for m in marks if m is not None and (m.at > at + 0.001 if forward else m.at < at - 0.001)]
+    if not beyond:
+        return None
+    return min(beyond, key=lambda mark: mark.at) if forward else max(beyond, key=lambda mark: mark.at)
+
+
+def _figures(queue: QueueView) -> tuple[float | None, ...]:
+    """In the order of ``FIGURES``, as they are recorded."""
+    flow, span = queue.flow, queue.span_s
+    rates: tuple[float | None, ...]
+    if flow is not None and span:
+        rates = tuple(None if each is None else each / span for each in (flow.pushed, flow.popped, flow.completed))
+    else:
+        rates = tuple(each.evidence.value for each in (queue.push_rate, queue.pop_rate, queue.complete_rate))
+    lying = (queue.oldest, queue.in_progress, queue.stuck, queue.scheduled, queue.dead)
+    return (queue.ready.evidence.value, queue.gap.evidence.value, *rates, *(each.evidence.value for each in lying))

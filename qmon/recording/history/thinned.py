@@ -1,0 +1,136 @@
+"""Figures over time in memory: of each step of time the mean, least and greatest; older steps are longer."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, nan
+from typing import Final
+
+from qmon.recording.history.buckets import Bins
+
+PER_FIGURE: Final = 3
+"""Numbers of a figure in a step: mean, least, greatest."""
+_NO_TIME: Final = 1e-6
+"""A reading that stands for no time counts where there is no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """Steps of ``step_s`` seconds, of which the newest ``most`` are kept."""
+
+    step_s: float
+    most: int
+
+
+TIERS: Final = (Tier(5.0, 190), Tier(20.0, 195), Tier(120.0, 720))
+"""A quarter of an hour, an hour, a day; some 130 bytes a step with ten figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Steps as they were at some moment, oldest first; ``numbers``: ``PER_FIGURE`` for each figure of each step."""
+
+    step_s: float
+    starts: array[float]
+    numbers: array[float]
+
+    def put(self, bins: Bins, until_at: float) -> None:
+        """Take them into bins, up to a moment."""
+        wide = bins.figures * PER_FIGURE
+        for place, start in enumerate(self.starts):
+            if start < until_at:
+                end = min(until_at, start + self.step_s)
+                bins.put(start, end, self.numbers[place * wide : (place + 1) * wide])
+
+
+class _Track:
+    """One tier. The newest step is open: what is added goes into it."""
+
+    __slots__ = ("_least", "_mean", "_most", "_numbers", "_start", "_starts", "_tier", "_weight")
+
+    def __init__(self, tier: Tier) -> None:
+        self._tier = tier
+        self._starts = array("d")
+        self._numbers = array("f")
+        self._start = -1.0
+        self._weight: list[float] = []
+        self._mean: list[float] = []
+        self._least: list[float] = []
+        self._most: list[float] = []
+
+    def add(self, start: float, weight: float, values: Sequence[float | None]) -> None:
+        if start != self._start:
+            self._close(start)
+            self._start = start
+            size = len(values)
+            self._weight, self._mean = [0.0] * size, [nan] * size
+            self._least, self._most = [nan] * size, [nan] * size
+        weights, means, least, most = self._weight, self._mean, self._least, self._most
+        for at, value in enumerate(values):
+            if value is None:
+                continue
+            if (before := weights[at]) == 0.0:
+                means[at] = least[at] = most[at] = value
+            else:
+                means[at] += (value - means[at]) * weight / (before + weight)
+                if value < least[at]:
+                    least[at] = value
+                elif value > most[at]:
+                    most[at] = value
+            weights[at] += weight
+
+    def _close(self, start: float) -> None:
+        """Keep the open step. Where the clock was put back, what lies after it now goes."""
+        if self._start < 0:
+            return
+        self._starts.append(self._start)
+        self._numbers.extend(self._flat())
+        wide = PER_FIGURE * len(self._mean)
+        while self._starts and self._starts[-1] >= start:
+            self._starts.pop()
+            del self._numbers[-wide:]
+        if len(self._starts) >= self._tier.most + self._tier.most // 8:
+            gone = len(self._starts) - self._tier.most
+            del self._starts[:gone]
+            del self._numbers[: gone * wide]
+
+    def _flat(self) -> list[float]:
+        return [n for each in zip(self._mean, self._least, self._most, strict=True) for n in each]
+
+    def steps(self) -> Steps:
+        starts, numbers = self._starts[-self._tier.most :], self._numbers[:]
+        if self._start >= 0:
+            starts.append(self._start)
+            numbers.extend(self._flat())
+        wide = PER_FIGURE * len(self._mean)
+        return Steps(self._tier.step_s, starts, numbers[len(numbers) - len(starts) * wide :])
+
+
+class Thinned:
+    """A few figures over time. Not thread-safe."""
+
+    __slots__ = ("_tiers", "_tracks")
+
+    def __init__(self, tiers: Sequence[Tier] = TIERS) -> None:
+        self._tiers = tuple(tiers)
+        self._tracks = tuple(_Track(tier) for tier in tiers)
+
+    def add(self, at: float, span_s: float, values: Sequence[float | None]) -> None:
+        """Take in what was read at ``at``, in seconds; it stands for ``span_s`` seconds."""
+        for tier, track in zip(self._tiers, self._tracks, strict=True):
+            track.add(at // tier.step_s * tier.step_s, span_s or _NO_TIME, values)
+
+    def steps(self) -> tuple[Steps, ...]:
+        """A copy of what there is, the finest first."""
+        return tuple(track.steps() for track in self._tracks)
+
+
+def into(steps: Sequence[Steps], bins: Bins) -> None:
+    """Take steps into bins: of each moment the finest there are."""
+    until_at = inf
+    for each in steps:
+        each.put(bins, until_at)
+        if each.starts:
+            until_at = min(until_at, each.starts[0])

@@ -1,0 +1,161 @@
+"""What happened, of all queues: verdicts that began and ended, operations, connections, alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from qmon.model import text
+from qmon.model.alerts.alerts import AlertEvent, Change
+from qmon.model.figure import Severity, Verdict
+from qmon.model.operations import Operation, OperationState
+from qmon.monitor.source import Phase
+
+
+class EventKind(StrEnum):
+    """What an event is about."""
+
+    VERDICT = "verdict"
+    OPERATION = "operation"
+    CONNECTION = "connection"
+    ALERT = "alert"
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEvent:
+    """Something that happened at ``at``, seconds since the epoch. ``queue`` is empty where it is about the target.
+
+    ``what``: what became of it (``began``, ``over``, ``lost``, ``raised``); ``about``: which verdict, action or rule;
+    ``severity``: how much it needs a hand from then on.
+    """
+
+    at: float
+    kind: EventKind
+    what: str
+    queue: str = ""
+    about: str = ""
+    words: str = ""
+    severity: Severity = Severity.FINE
+
+    @property
+    def key(self) -> str:
+        """What tells it from others."""
+        return f"{self.at!r} {self.kind} {self.queue} {self.about} {self.what}"
+
+
+@dataclass(slots=True)
+class _Holding:
+    verdict: Verdict
+    since_at: float
+
+
+@dataclass(slots=True)
+class VerdictChanges:
+    """The verdicts that hold for each queue, and what becomes of them. For one thread."""
+
+    _holding: dict[str, dict[str, _Holding]] = field(default_factory=dict)
+
+    def add(
+        self, at: float, queue: str, verdicts: Sequence[Verdict], undecided: Iterable[str] = ()
+    ) -> list[TimelineEvent]:
+        """The verdicts that hold for a queue from ``at`` on; ``undecided``: codes that are not known to be over."""
+        before = self._holding.get(queue)
+        if not before and not any(each.severity > Severity.FINE for each in verdicts):
+            return []
+        now = {each.code: each for each in verdicts if each.severity > Severity.FINE}
+        before = before or {}
+        out = []
+        for code in before.keys() - now.keys() - set(undecided):
+            out.append(_over(at, queue, before.pop(code)))
+        for code, verdict in now.items():
+            known = before.get(code)
+            if known is None:
+                before[code] = _Holding(verdict, at)
+                out.append(_verdict(at, queue, verdict, "began"))
+            elif known.verdict.severity != verdict.severity:
+                what = "worse" if verdict.severity > known.verdict.severity else "better"
+                known.verdict = verdict
+                out.append(_verdict(at, queue, verdict, what))
+        self._holding[queue] = before
+        return out
+
+    def known(self, at: float, queue: str, verdicts: Sequence[Verdict]) -> None:
+        """These held before ``at`` already."""
+        self._holding[queue] = {
+            each.code: _Holding(each, at if each.since_at is None else each.since_at)
+            for each in verdicts
+            if each.severity > Severity.FINE
+        }
+
+    def gone(self, at: float, queues: Sequence[str]) -> list[TimelineEvent]:
+        """Queues that are not watched any more."""
+        found = [event for queue in queues for event in self.add(at, queue, ())]
+        for queue in queues:
+            self._holding.pop(queue, None)
+        return found
+
+    @property
+    def queues(self) -> tuple[str, ...]:
+        """Those that a verdict was heard of."""
+        return tuple(self._holding)
+
+
+def _verdict(at: float, queue: str, verdict: Verdict, what: str) -> TimelineEvent:
+    return TimelineEvent(at, EventKind.VERDICT, what, queue, _named(verdict.code), verdict.proof, verdict.severity)
+
+
+def _over(at: float, queue: str, held: _Holding) -> TimelineEvent:
+    words = f"after {text.duration(at - held.since_at)}: {held.verdict.proof}"
+    return TimelineEvent(at, EventKind.VERDICT, "over", queue, _named(held.verdict.code), words)
+
+
+def _named(code: str) -> str:
+    return code.replace("_", " ")
+
+
+_BAD: Final = (OperationState.FAILED, OperationState.INTERRUPTED)
+
+
+def operation_words(done: Operation) -> str:
+    """What was done, by whom and why: ``requeue done: 40 by anna@ops-1, worker died``."""
+    return f"{done.kind.replace('-', ' ')} {done.state}: {_done_by(done)}"
+
+
+def _done_by(done: Operation) -> str:
+    return f"{done.done:,} by {done.by}" + (f", {done.reason}" if done.reason else "")
+
+
+def of_operation(at: float, done: Operation) -> TimelineEvent:
+    """An operation as it was last seen."""
+    severity = Severity.WARNING if done.state in _BAD else Severity.FINE
+    about = done.kind.replace("-", " ")
+    return TimelineEvent(
+        at, EventKind.OPERATION, done.state, done.queue, about, _done_by(done), severity
+    )  # fmt: skip
+
+
+PHASES: Final[dict[str, Severity]] = {
+    Phase.LIVE: Severity.FINE, Phase.LATE: Severity.WARNING, Phase.LOST: Severity.CRITICAL,
+}  # fmt: skip
+"""Those that are events, and how much each needs a hand."""
+
+
+def of_phase(at: float, phase: str, reason: str) -> TimelineEvent:
+    """A change of the connection."""
+    return TimelineEvent(
+        at, EventKind.CONNECTION, phase, about="connection", words=reason, severity=PHASES.get(phase, Severity.FINE)
+    )  # fmt: skip
+
+
+def of_alert(at: float, change: Change) -> TimelineEvent:
+    """An alert that was raised, turned, or was cleared."""
+    alert = change.alert
+    severity = Severity.FINE if change.turn is AlertEvent.CLEARED else alert.severity
+    return TimelineEvent(at, EventKind.ALERT, change.turn, alert.queue, alert.rule, alert.words, severity)
+
+
+def newest_first(events: Iterable[TimelineEvent]) -> tuple[TimelineEvent, ...]:
+    """By time; of those at the same moment the one that was given last comes first."""
+    return tuple(reversed(sorted(events, key=lambda event: event.at)))

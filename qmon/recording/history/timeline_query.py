@@ -1,0 +1,74 @@
+"""The events that recordings hold, read segment by segment, the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from qmon.model.operations import Operation
+from qmon.recording.format.frames import Damaged
+from qmon.recording.format.records import Changed, Line, VerdictsLine
+from qmon.recording.history.archive import RecordingArchive
+from qmon.recording.history.timeline import (
+    PHASES,
+    TimelineEvent,
+    VerdictChanges,
+    newest_first,
+    of_operation,
+    of_phase,
+)
+from qmon.recording.read.segment_reader import frames_between, lines_of
+
+_WANTED: Final = frozenset({b"verdict", b"operation", b"state"})
+
+
+def recorded_events(
+    archive: RecordingArchive, before_at: float, stopped: Callable[[], bool] = lambda: False
+) -> Iterator[tuple[TimelineEvent, ...]]:
+    """The events before a moment, a segment at a time, the newest first; an operation as it was last seen.
+
+    Never raises for what is in the files: what is whole of a damaged one is given.
+    """
+    told: set[str] = set()
+    for path in reversed(archive.between(float("-inf"), before_at)):
+        if stopped():
+            return
+        found, done = _events(path, before_at)
+        for id, event in done.items():
+            if id not in told:
+                told.add(id)
+                found.append(event)
+        yield newest_first(found)
+
+
+def _events(path: Path, before_at: float) -> tuple[list[TimelineEvent], dict[str, TimelineEvent]]:
+    """Of one segment: what happened, and by id the operations."""
+    found: list[TimelineEvent] = []
+    done: dict[str, TimelineEvent] = {}
+    verdicts = VerdictChanges()
+    try:
+        for _, text in frames_between(path, float("-inf"), before_at):
+            for line in lines_of(text, _WANTED):
+                if line.at >= before_at:
+                    return found, done
+                if line.kind == "operation":
+                    operation: Operation = line.record()
+                    first = done.get(operation.id)
+                    done[operation.id] = of_operation(line.at if first is None else first.at, operation)
+                else:
+                    found += _of_line(line, verdicts)
+    except (Damaged, OSError):
+        pass
+    return found, done
+
+
+def _of_line(line: Line, verdicts: VerdictChanges) -> list[TimelineEvent]:
+    if line.kind == "state":
+        changed: Changed = line.record()
+        return [of_phase(line.at, changed.phase, changed.reason)] if changed.phase in PHASES else []
+    holds: VerdictsLine = line.record()
+    if holds.repeated:
+        verdicts.known(line.at, holds.queue, holds.holds)
+        return []
+    return verdicts.add(line.at, holds.queue, holds.holds)

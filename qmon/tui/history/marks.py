@@ -1,0 +1,105 @@
+"""Incidents and operations on the history screen: below the plot, beside it, and the chosen one in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import Final
+
+from qmon.model import text
+from qmon.recording.history.range_query import Past
+from qmon.recording.history.timeline import operation_words
+from qmon.tui.figures import SYMBOLS, TONES
+from qmon.tui.history.times import clock, day_clock
+from qmon.tui.plots.cells import joined
+from qmon.tui.plots.ranges import LEFT
+from qmon.tui.sanitize import clean, pad, shorten, width
+from qmon.tui.spans import Line, Span, cut, wrap
+
+OPERATION: Final = "◆"
+TITLE: Final = "incidents and operations"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An incident or an operation of the range: from when to when, its symbol, tone and words."""
+
+    at: float
+    until_at: float
+    symbol: str
+    tone: str
+    words: str
+
+    @property
+    def is_operation(self) -> bool:
+        """Whether somebody did it, else it happened."""
+        return self.symbol == OPERATION
+
+    def overlaps(self, other: Event) -> bool:
+        """Whether both were at the same time."""
+        return self.at <= other.until_at and other.at <= self.until_at
+
+
+def events(past: Past) -> tuple[Event, ...]:
+    """The incidents and operations of a range, in the order of time."""
+    found = [
+        Event(each.began_at, each.last_at, SYMBOLS[each.severity], TONES[each.severity],
+              clean(f"{each.cause.replace('_', ' ')}: {each.proof}"))
+        for each in past.incidents
+    ]  # fmt: skip
+    found += [
+        Event(each.at, each.at, OPERATION, "strong", clean(operation_words(each.operation))) for each in past.operations
+    ]
+    return tuple(sorted(found, key=lambda event: (event.at, event.until_at)))
+
+
+def mark_lines(past: Past, found: Sequence[Event], chosen: Event | None, columns: int) -> list[Line]:
+    """Two lines below the axis: incidents as long as they were, and operations."""
+    out: list[Line] = []
+    for operations, name in ((False, "incidents"), (True, "operations")):
+        cells: list[Span] = [(" ", "text")] * columns
+        for event in sorted((e for e in found if e.is_operation is operations), key=lambda e: e is chosen):
+            first = max(0, int((event.at - past.since_at) / past.step_s))
+            last = min(columns - 1, int((event.until_at - past.since_at) / past.step_s))
+            for place in range(first, last + 1):
+                symbol = event.symbol if place == first else "━"
+                cells[place] = (symbol, "badge" if event is chosen else event.tone)
+        out.append(((pad(f"{name} ", LEFT + 1, right=True), "muted"), *joined(cells)))
+    return out
+
+
+def event_line(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells: int) -> Line:
+    """The event that is chosen in words; else how many there are."""
+    if chosen is not None:
+        lead = (
+            (f" {found.index(chosen) + 1} of {len(found)}  ", "muted"), (f"{chosen.symbol} ", chosen.tone),
+            (f"{_when(chosen, zone)}  ", "strong"),
+        )  # fmt: skip
+        room = max(10, cells - sum(width(t) for t, _ in lead) - 1)
+        return cut((*lead, (shorten(chosen.words, room), "text")), cells)
+    done = sum(event.is_operation for event in found)
+    if not found:
+        return ((" no incident and no operation of this queue in this range", "muted"),)
+    return cut(((f" {text.counted(len(found) - done, 'incident')}, {text.counted(done, 'operation')}: ", "muted"),
+                ("< >", "key"), (" go through them", "muted")), cells)  # fmt: skip
+
+
+def event_list(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells: int, rows: int) -> list[Line]:
+    """Beside the plot: each with when and what, the newest first; from the chosen one on where there is no room."""
+    newest = list(reversed(found))
+    first = newest.index(chosen) if chosen in newest and len(newest) * 3 > rows else 0
+    lines: list[Line] = [((TITLE, "title"), (f"  {len(found)}" if found else "  none in this range", "muted"))]
+    for event in newest[first:]:
+        tone = "strong" if event is chosen else "text"
+        lines.append(((f"{event.symbol} ", event.tone), (_when(event, zone), tone)))
+        lines += [((f"  {piece}", "text" if event is chosen else "muted"),)
+                  for piece in wrap(event.words, cells - 2, cells - 2, 2)]  # fmt: skip
+    return lines[:rows]
+
+
+def _when(event: Event, zone: tzinfo) -> str:
+    if event.is_operation:
+        return day_clock(event.at, zone)
+    lasted = text.duration(max(0.0, event.until_at - event.at))
+    return f"{day_clock(event.at, zone)}–{clock(event.until_at, zone)} ({lasted})"

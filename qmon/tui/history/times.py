@@ -1,0 +1,25 @@
+"""Moments as the history screen writes them, in the time zone of what is shown."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+
+
+def moment(at: float, zone: tzinfo, *, named: bool = False) -> str:
+    """``Tue 2026-11-17 20:00``; ``named``: with the name of the zone."""
+    return datetime.fromtimestamp(at, zone).strftime(f"%a %Y-%m-%d %H:%M{' %Z' if named else ''}")
+
+
+def clock(at: float, zone: tzinfo) -> str:
+    """``20:00:00``."""
+    return datetime.fromtimestamp(at, zone).strftime("%H:%M:%S")
+
+
+def day_clock(at: float, zone: tzinfo) -> str:
+    """``Tue 20:00:00``."""
+    return datetime.fromtimestamp(at, zone).strftime("%a %H:%M:%S")
+
+
+def zone_name(at: float, zone: tzinfo) -> str:
+    """``CET``."""
+    return datetime.fromtimestamp(at, zone).strftime("%Z")

@@ -1,0 +1,63 @@
+"""The axes of plots: figures at the sides, times below, and what both are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from typing import Final
+
+from qmon.model import text
+from qmon.tui.sanitize import pad
+
+_HALF_FROM: Final = 7
+"""Rows from which the middle of a scale is written, too."""
+_TICKS_S: Final = (
+    10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1_800.0, 3_600.0, 7_200.0, 10_800.0, 21_600.0, 43_200.0,
+    86_400.0, 172_800.0, 604_800.0,
+)  # fmt: skip
+_APART: Final = 11
+
+
+def scale(low: float, top: float, rows: int, write: Callable[[float], str]) -> list[str]:
+    """What is written beside each row: top and bottom, and the middle where there is a row for it, and room."""
+    marks = {rows - 1: write(low), 0: write(top)}
+    if rows >= _HALF_FROM and rows % 2:
+        middle = write((low + top) / 2)
+        marks[rows // 2] = "" if middle in marks.values() else middle
+    return [marks.get(row, "") for row in range(rows)]
+
+
+def past_axis(span_s: float, columns: int) -> str:
+    """Times below a plot that ends now: ``10 m 00 s ago``, half of that, ``now``."""
+    start, half, end = f"{text.whole_seconds(span_s)} ago", f"{text.whole_seconds(span_s / 2)} ago", "now"
+    middle = columns // 2 - len(half) // 2
+    line = pad(start, middle) + half if len(start) + 2 <= middle else start
+    return pad(line, columns - len(end)) + end
+
+
+def clock_axis(since_at: float, cell_s: float, columns: int, zone: tzinfo) -> str:
+    """Times of day below a plot of ``columns`` cells of ``cell_s`` seconds, each behind the place it is of."""
+    every = next((t for t in _TICKS_S if t / cell_s >= _APART), _TICKS_S[-1])
+    shift = _shift(since_at, zone)
+    at = -(-(since_at + shift) // every) * every - shift
+    line, until = [" "] * columns, 0
+    while at < since_at + columns * cell_s:
+        place, label = int((at - since_at) / cell_s), f"╵{_tick(at, zone, seconds=every < 60)}"
+        if place >= until and place + len(label) <= columns:
+            line[place : place + len(label)] = label
+            until = place + len(label) + 1
+        at += every
+    return "".join(line)
+
+
+def _shift(at: float, zone: tzinfo) -> float:
+    offset = datetime.fromtimestamp(at, zone).utcoffset()
+    return offset.total_seconds() if offset is not None else 0.0
+
+
+def _tick(at: float, zone: tzinfo, *, seconds: bool) -> str:
+    """A time of day; at midnight the day."""
+    then = datetime.fromtimestamp(at, zone)
+    if (then.hour, then.minute, then.second) == (0, 0, 0):
+        return f"{then:%a} {then.day}"
+    return f"{then:%H:%M:%S}" if seconds else f"{then:%H:%M}"

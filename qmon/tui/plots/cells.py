@@ -1,0 +1,78 @@
+"""From the dots of several lines to the cells of a plot: which line is in front, and what is filled below one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Final
+
+from qmon.tui.plots.glyphs import BLANK, Bits, lowest
+from qmon.tui.spans import Line, Span
+
+FILLED: Final = " "
+HATCHED: Final = "░"
+"""A cell that is filled, with colour and without."""
+_EMPTY: Final[Span] = (" ", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The dots of one line, and the tone they are drawn in."""
+
+    bits: Bits
+    tone: str
+
+
+def area_below(bits: Bits) -> list[int]:
+    """From which row on each column is filled below a line."""
+    return [row + 1 for row in lowest(bits)]
+
+
+def painted(
+    layers: Sequence[Layer],
+    fill: Sequence[int],
+    rows: int,
+    *,
+    plain: bool,
+    until: Sequence[int] = (),
+    together: int = 1,
+) -> list[Line]:
+    """The cells, row by row; where layers meet, the first is in front.
+
+    ``together``: so many of the first share a cell, in the tone of the one with more dots there. ``fill``: from which
+    row on a column is filled, to the bottom or to before the row of ``until``.
+    """
+    filled = (HATCHED if plain else FILLED, "area")
+    out: list[Line] = []
+    for y in range(rows):
+        if until:
+            inside = [first <= y < last for first, last in zip(fill, until, strict=True)]
+        else:
+            inside = [first <= y for first in fill]
+        cells = [filled if each else _EMPTY for each in inside]
+        dots = [layer.bits[y] for layer in layers]
+        for x in {x for row in dots for x, bits in enumerate(row) if bits}:
+            symbol, tone = _drawn(layers, [row[x] for row in dots], together)
+            cells[x] = (symbol, f"{tone} on area" if inside[x] and not plain else tone)
+        out.append(tuple(joined(cells)))
+    return out
+
+
+def _drawn(layers: Sequence[Layer], dots: Sequence[int], together: int) -> Span:
+    """The dots of the layers in front, and the tone of the one that has most of them."""
+    bits, first, most = 0, 0, 0
+    for place, each in enumerate(dots[:together]):
+        bits |= each
+        if each.bit_count() > most:
+            first, most = place, each.bit_count()
+    if not bits:
+        first = next(place for place, each in enumerate(dots) if each)
+        bits = dots[first]
+    return chr(BLANK | bits), layers[first].tone
+
+
+def joined(cells: Iterable[Span]) -> list[Span]:
+    """Neighbours of the same tone as one span."""
+    return [("".join([text for text, _ in same]), tone) for tone, same in groupby(cells, itemgetter(1))]

@@ -1,0 +1,78 @@
+"""A range of the past as a plot: the mean as a line, least and greatest around it, the usual band behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from qmon.model.baselines import Band
+from qmon.recording.history.buckets import Bucket
+from qmon.tui.plots.axes import scale
+from qmon.tui.plots.cells import FILLED, HATCHED, Layer, area_below, painted
+from qmon.tui.plots.glyphs import Bits, spread, trace
+from qmon.tui.plots.series import round_up
+from qmon.tui.sanitize import pad
+from qmon.tui.spans import Line
+
+LEFT: Final = 11
+"""Cells for the scale, and for the names of the lines below it."""
+
+Steps = Sequence[Bucket | None]
+Bands = Sequence[Band | None]
+"""One a column, as steps are."""
+
+
+def limits(steps: Steps, bands: Bands) -> tuple[float, float]:
+    """The bottom and the top of the scale: from zero on, or below it where a figure is, to a round number."""
+    known = [step for step in steps if step is not None]
+    highest = max((*(s.most for s in known), *(b.high for b in bands if b is not None)), default=0.0)
+    lowest = min((0.0, *(s.least for s in known)))
+    return (-round_up(-lowest) if lowest < 0 else 0.0), round_up(max(0.0, highest))
+
+
+def plot(
+    steps: Steps, bands: Bands, rows: int, write: Callable[[float], str], *, tone: str = "push", plain: bool = False
+) -> list[Line]:
+    """``rows`` lines, one column a step. ``write`` makes words of a value. ``plain``: shapes alone tell line and band.
+
+    A step that is not known leaves a gap. Where the line is, it alone is drawn; a depth is filled below its line.
+    """
+    low, high = limits(steps, bands)
+    line = trace([None if s is None else s.mean for s in steps], high, rows, low=low)
+    layers = [Layer(line, tone)]
+    if not plain:
+        least, most = [None if s is None else s.least for s in steps], [None if s is None else s.most for s in steps]
+        layers.append(Layer(spread(least, most, (low, high), rows), f"{tone} fill"))
+    fill, until = [rows] * len(steps), [rows] * len(steps)
+    if any(bands):
+        edges = [trace([None if b is None else b.high for b in bands], high, rows, low=low),
+                 trace([None if b is None else max(low, b.low) for b in bands], high, rows, low=low)]  # fmt: skip
+        layers += [Layer(edge, "band") for edge in edges]
+        fill, until = area_below(edges[0]), _highest(edges[1])
+    elif tone == "depth" and low == 0.0:
+        fill = area_below(line)
+    middle = painted(layers, fill, rows, plain=plain, until=until)
+    beside = scale(low, high, rows, write)
+    return [
+        ((pad(f"{beside[y]} ", LEFT, right=True), "muted"), ("│", "faint"), *middle[y]) for y in range(rows)
+    ]  # fmt: skip
+
+
+def _highest(bits: Bits) -> list[int]:
+    """Of each column the highest row that has a dot; 0 where none has."""
+    rows = len(bits)
+    return [next((y for y in range(rows) if bits[y][x]), 0) for x in range(len(bits[0]))]
+
+
+def crossed(line: Line, column: int) -> Line:
+    """A line of a plot with the cursor at a column: a bar, or what is drawn there, standing out."""
+    out: list[tuple[str, str]] = []
+    at = LEFT + 1 + column
+    for written, tone in line:
+        if 0 <= at < len(written):
+            symbol = "│" if written[at] in f"{FILLED}{HATCHED}" else written[at]
+            out += [(written[:at], tone), (symbol, "strong"), (written[at + 1 :], tone)]
+        else:
+            out.append((written, tone))
+        at -= len(written)
+    return tuple(span for span in out if span[0])

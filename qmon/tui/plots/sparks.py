@@ -1,0 +1,27 @@
+"""Sparklines: the time that there is, at most ten minutes, over all their cells; their scale is shared, or written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from qmon.model import text
+from qmon.model.rates.series import Point
+from qmon.model.text import sparkline
+from qmon.tui.plots.series import FEW, Reading, Values, highest, samples, window
+
+READINGS: Final[tuple[Reading, ...]] = ("ready", "push_rate", "pop_rate")
+
+
+def sparks(history: Sequence[Point], cells: int) -> dict[Reading, tuple[Values, float]]:
+    """Depth, push and pop, each with the top of its scale: push and pop have one together."""
+    found = dict(zip(READINGS, samples(history, READINGS, cells, window(history)), strict=True))
+    rates = highest(found["push_rate"], found["pop_rate"])
+    return {name: (values, max(FEW, highest(values)) if name == "ready" else rates) for name, values in found.items()}
+
+
+def marked(values: Values, top: float) -> str:
+    """A sparkline, and behind it what its top is: ``▁▂▃▅█ 40k``; nothing where nothing is known."""
+    if all(value is None for value in values):
+        return ""
+    return f"{sparkline(values, top)} {text.abbreviated(top)}"

@@ -1,0 +1,1 @@
+"""Screen 7: what happened, of all queues."""

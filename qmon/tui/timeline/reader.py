@@ -1,0 +1,62 @@
+"""Reads events from recordings on a thread of its own, some hundred at a time."""
+
+from __future__ import annotations
+
+from threading import Thread
+from typing import Final
+
+from textual.message import Message
+from textual.message_pump import MessagePump
+
+from qmon.recording.history.archive import RecordingArchive
+from qmon.recording.history.timeline import TimelineEvent
+from qmon.recording.history.timeline_query import recorded_events
+
+_AT_ONCE: Final = 200
+
+
+class EventsRead(Message):
+    """More events, older than those before; ``whole``: there are no others."""
+
+    def __init__(self, events: tuple[TimelineEvent, ...], *, whole: bool) -> None:
+        super().__init__()
+        self.events = events
+        self.whole = whole
+
+
+class EventsReader:
+    """The events of an archive before a moment. For the thread of the screen."""
+
+    def __init__(self, archive: RecordingArchive, before_at: float, to: MessagePump) -> None:
+        self.whole = False
+        """Whether all was read."""
+        self.reading = False
+        self._stopped = False
+        self._events = recorded_events(archive, before_at, lambda: self._stopped)
+        self._to = to
+
+    def more(self) -> None:
+        """Read some more, unless that is under way; ``EventsRead`` comes."""
+        if self.reading or self.whole or self._stopped:
+            return
+        self.reading = True
+
+        def run() -> None:
+            found: list[TimelineEvent] = []
+            whole = True
+            for events in self._events:
+                found += events
+                if len(found) >= _AT_ONCE:
+                    whole = False
+                    break
+            self._to.post_message(EventsRead(tuple(found), whole=whole))
+
+        Thread(target=run, name="qmon-events", daemon=True).start()
+
+    def read(self, message: EventsRead) -> None:
+        """What was read has come."""
+        self.reading, self.whole = False, message.whole
+
+    def stop(self) -> None:
+        """Nothing more is wanted."""
+        self._stopped = True

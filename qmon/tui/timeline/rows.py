@@ -1,0 +1,67 @@
+"""The rows of the time line: one an event."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import Final
+
+from qmon.model.figure import Severity
+from qmon.model.verdicts.flow import PAUSED
+from qmon.recording.history.timeline import EventKind, TimelineEvent
+from qmon.tui.figures import HELD, SYMBOLS, TONES
+from qmon.tui.sanitize import clean
+from qmon.tui.widgets.columns import GridColumn, GridRow
+
+COLUMNS: Final = (
+    GridColumn("when", "WHEN", least=8, most=14, sortable=False, about="when it happened, the newest on top"),
+    GridColumn("kind", "KIND", rank=2, least=8, most=12, sortable=False, from_width=100,
+               about="verdict, operation, connection to the server, or alert"),
+    GridColumn("queue", "QUEUE", least=6, most=24, shrinks_to=10, sortable=False, about="empty: about the server"),
+    GridColumn("what", "WHAT", least=16, most=40, shrinks_to=16, sortable=False,
+               about="what it is about, and what became of it"),
+    GridColumn("words", "IN WORDS", rank=3, least=16, grows=True, sortable=False,
+               about="the readings behind a verdict; who did it and why"),
+)  # fmt: skip
+
+_KINDS: Final = {
+    EventKind.OPERATION: ("◆", "strong"),
+    EventKind.CONNECTION: ("●", "muted"),
+}
+"""The sign and tone of what needs no hand; of a verdict or an alert it is that of its severity."""
+
+
+def row(event: TimelineEvent, zone: tzinfo, now: float) -> GridRow:
+    """One event. ``now``: of another day than this moment the day is written, too."""
+    symbol, tone = _sign(event)
+    fine = event.severity is Severity.FINE
+    return GridRow(
+        event.key,
+        (
+            (when(event.at, zone, now), "text"),
+            (event.kind.value, "muted"),
+            (clean(event.queue), "text"),
+            (f"{symbol} {clean(event.about)} {clean(event.what)}", tone),
+            (clean(event.words), "muted" if fine else "text"),
+        ),
+        id=event.queue,
+    )
+
+
+def _sign(event: TimelineEvent) -> tuple[str, str]:
+    if event.severity is Severity.FINE and event.kind in _KINDS:
+        return _KINDS[event.kind]
+    if event.kind is EventKind.VERDICT and event.about == PAUSED.code and event.what != "over":
+        return HELD, "held"
+    return SYMBOLS[event.severity], TONES[event.severity]
+
+
+def when(at: float, zone: tzinfo, now: float) -> str:
+    """``03:12:04``, of another day ``11-17 03:12``."""
+    then = datetime.fromtimestamp(at, zone)
+    today = then.date() == datetime.fromtimestamp(now, zone).date()
+    return then.strftime("%H:%M:%S" if today else "%m-%d %H:%M")
+
+
+def words(event: TimelineEvent) -> str:
+    """The text that the filter searches."""
+    return f"{event.kind} {event.queue} {event.about} {event.what} {event.words}"

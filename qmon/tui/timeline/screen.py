@@ -1,0 +1,117 @@
+"""Screen 7: what happened, of all queues, the newest first; enter shows the history around it."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from math import inf
+
+from textual import on
+from textual.app import ComposeResult
+
+from qmon.recording.history.timeline import TimelineEvent
+from qmon.recording.times import local_zone, zone_of
+from qmon.tui import keys
+from qmon.tui.history.times import day_clock
+from qmon.tui.operations.reading import OperationsReading
+from qmon.tui.sanitize import clean
+from qmon.tui.status import Shown
+from qmon.tui.timeline import rows
+from qmon.tui.timeline.reader import EventsRead, EventsReader
+from qmon.tui.widgets.columns import GridRow
+from qmon.tui.widgets.filter_bar import keep
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+
+class TimelineScreen(OperationsReading):
+    """Verdicts that began and ended, operations, connections, alerts: from memory, and before that from recordings."""
+
+    NAME = "timeline"
+    BINDINGS = keys.TIMELINE
+
+    def __init__(self) -> None:
+        super().__init__()
+        known, memory = self.app.known, self.app.memory
+        self._zone: tzinfo = zone_of(known.archive.zone if known.archive is not None else local_zone())
+        self._recorded: tuple[TimelineEvent, ...] = ()
+        self._reader: EventsReader | None = None
+        if known.archive is not None:
+            self._reader = EventsReader(known.archive, memory.oldest_event_at if memory is not None else inf, self)
+        self._events: dict[str, TimelineEvent] = {}
+        self._rows: dict[str, tuple[TimelineEvent, GridRow]] = {}
+
+    def body(self) -> ComposeResult:
+        """The table."""
+        yield Lines(id="timeline-heading")
+        yield Grid(rows.COLUMNS, id="timeline")
+
+    def on_screen_resume(self) -> None:
+        """Read what is recorded, the first part of it once."""
+        super().on_screen_resume()
+        if self._reader is not None and not self._recorded:
+            self._reader.more()
+
+    def on_events_read(self, message: EventsRead) -> None:
+        """Show them below the others."""
+        if self._reader is not None:
+            self._reader.read(message)
+        self._recorded += message.events
+        self.redraw()
+
+    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw what is known so far."""
+        memory = self.app.memory
+        found = (*(memory.events() if memory is not None else ()), *self._recorded)
+        self._events = {event.key: event for event in found}
+        newest_at = found[0].at if found else 0.0
+        today = memory.ends_at if memory is not None else newest_at
+        kept = keep(tuple(self._events.values()), self.filter_text, rows.words)
+        made = {event.key: self._made(event, today) for event in kept}
+        self._rows = made
+        self.grid.show([row for _, row in made.values()], empty=self._nothing())
+
+    def _made(self, event: TimelineEvent, today: float) -> tuple[TimelineEvent, GridRow]:
+        """The row of before, where it is the same event."""
+        before = self._rows.get(event.key)
+        if (
+            before is not None
+            and before[0] == event
+            and before[1].cells[0][0] == rows.when(event.at, self._zone, today)
+        ):
+            return before
+        return event, rows.row(event, self._zone, today)
+
+    def _nothing(self) -> str:
+        if self._events:
+            return f"no event matches {clean(self.filter_text)}"
+        reading = self._reader is not None and self._reader.reading
+        return "reading what is recorded" if reading else "nothing has happened yet"
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """The title, with how many there are, and since when."""
+        count = len(self.grid.keys)
+        of = f"{count} of {len(self._events)}" if self.filter_text else f"{count}"
+        oldest = min((event.at for event in self._events.values()), default=None)
+        parts = [of]
+        if self._reader is not None and not self._reader.whole:
+            parts.append("reading" if self._reader.reading else "G reads older ones")
+        elif self.app.memory is not None and self._reader is None:
+            parts.append(f"since {day_clock(self.app.memory.oldest_event_at, self._zone)}")
+        elif oldest is not None:
+            parts.append(f"since {day_clock(oldest, self._zone)}")
+        if self._problem:
+            parts.append(f"operations cannot be read: {clean(self._problem)}")
+        self.show_heading("timeline-heading", "time line", " · ".join(parts), aged=False)
+
+    @on(Grid.Selected)
+    def _cursor_moved(self, message: Grid.Selected) -> None:
+        """At the last row read older ones."""
+        if self._reader is not None and message.key is not None and self.grid.keys[-1:] == (message.key,):
+            self._reader.more()
+            self.redraw()
+
+    @on(Grid.Opened)
+    async def _opened(self, message: Grid.Opened) -> None:
+        event = self._events.get(message.key)
+        if event is not None:
+            await self.app.go_to_moment(event.queue, event.at)

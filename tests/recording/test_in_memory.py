@@ -1,0 +1,183 @@
+"""What is remembered without a recording: thinned out with age, bounded, and what became of verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qmon.model.figure import Severity, Verdict
+from qmon.monitor.source import Phase, SourceState
+from qmon.recording.history.archive import live_archive
+from qmon.recording.history.gathered import FIGURES
+from qmon.recording.history.in_memory import MOST_EVENTS, InMemoryHistory
+from qmon.recording.history.range_query import Past, Pasts
+from qmon.recording.history.thinned import TIERS, Thinned
+from qmon.recording.history.timeline import EventKind, TimelineEvent, VerdictChanges
+from qmon.recording.history.timeline_query import recorded_events
+from tests.recording.days import BEGIN, DONE_AT, ZONE, written
+from tests.tui.scripted import SAMPLED_AT, queue, view
+
+pytestmark = pytest.mark.unit
+
+HOUR = 3600.0
+STUCK = Verdict("stuck_in_progress", "7 in progress", Severity.CRITICAL)
+SLOW = Verdict("pushers outrun poppers", "push 91.0/s", Severity.WARNING)
+FINE = Verdict("healthy", "")
+
+
+class Watched:
+    """A memory whose clock is set."""
+
+    def __init__(self) -> None:
+        self.now = BEGIN
+        self.memory = InMemoryHistory(lambda: self.now)
+
+    def poll(self, ready: float = 1.0, verdict: Verdict = FINE, *, every_s: float = 2.0) -> None:
+        """One poll later."""
+        self.now += every_s
+        self.memory.add(view([queue("mails", ready=ready, verdict=verdict)], at=self.now - BEGIN))
+
+    def past(self, since_at: float, step_s: float, count: int) -> Past:
+        """The newest answer about a range."""
+        return list(Pasts(memory=self.memory).read("mails", since_at, step_s, count))[-1]
+
+
+def test_an_hour_at_two_seconds_is_there_without_a_hole_and_means_are_right() -> None:
+    watched = Watched()
+    for poll in range(1800):
+        watched.poll(float(poll))
+    past = watched.past(watched.now - HOUR, 36.0, 100)
+    steps = past.steps["ready"]
+    assert None not in steps[1:]
+    for place in (20, 50, 98):
+        step = steps[place]
+        assert step is not None
+        assert step.least < step.mean < step.most
+        assert step.mean == pytest.approx(18 * (place + 0.5), abs=6)
+    assert {name for name in FIGURES if any(past.steps[name])} >= {"ready", "push_rate", "oldest_s", "stuck"}
+
+
+def test_it_stays_small_however_long_it_lasts() -> None:
+    thinned = Thinned()
+    for at in range(0, 40 * 3600, 5):
+        thinned.add(float(at), 5.0, (1.0,) * len(FIGURES))
+    sizes = [len(steps.starts) for steps in thinned.steps()]
+    assert sizes == [tier.most + 1 for tier in TIERS]
+    numbers = sum(each.most + each.most // 8 for each in TIERS) * (3 * len(FIGURES) * 4 + 8)
+    assert 12 * numbers < 2_000_000, "bytes of twelve queues"
+    assert sum(each.step_s * each.most for each in TIERS[:2]) >= HOUR
+
+
+def test_of_each_moment_the_finest_there_is() -> None:
+    watched = Watched()
+    for poll in range(3000):
+        watched.poll(1_000.0 if poll == 2990 else 0.0)
+    near = watched.past(watched.now - 60, 5.0, 12).steps["ready"]
+    assert [step is not None and step.most == 1_000.0 for step in near].count(True) == 1
+
+
+def test_a_clock_that_is_put_back_takes_what_lies_after_it() -> None:
+    thinned = Thinned()
+    for at in (*range(0, 600, 5), *range(100, 200, 5)):
+        thinned.add(float(at), 5.0, (1.0,))
+    starts = thinned.steps()[0].starts
+    assert list(starts) == sorted(starts) and starts[-1] == 195.0
+
+
+def test_many_queues_are_remembered_coarsely() -> None:
+    few, many = InMemoryHistory(), InMemoryHistory()
+    few.add(view([queue("mails")]))
+    many.add(view([queue(f"q{number}") for number in range(60)]))
+    size = {name: sum(tier.most for tier in memory._queues[name].figures._tiers)
+            for memory, name in ((few, "mails"), (many, "q1"))}  # fmt: skip
+    assert size["q1"] < size["mails"] / 5
+
+
+def test_a_queue_whose_turn_it_was_not_adds_nothing_and_one_that_is_gone_is_forgotten() -> None:
+    watched = Watched()
+    watched.poll()
+    unread = replace(queue("mails", ready=9.0, verdict=STUCK), read_at=SAMPLED_AT)
+    watched.memory.add(view([unread]))
+    assert watched.memory.events() == ()
+    watched.memory.add(view([queue("orders")]))
+    assert watched.memory.queues == ("orders",)
+
+
+def told(events: tuple[TimelineEvent, ...] | list[TimelineEvent]) -> list[str]:
+    return [f"{event.queue}: {event.about} {event.what}" for event in events]
+
+
+def test_verdicts_begin_get_worse_and_end_and_what_is_not_decided_is_not_over() -> None:
+    changes = VerdictChanges()
+    assert told(changes.add(0.0, "mails", (SLOW,))) == ["mails: pushers outrun poppers began"]
+    worse = replace(SLOW, severity=Severity.CRITICAL)
+    assert told(changes.add(10.0, "mails", (worse, STUCK))) == [
+        "mails: pushers outrun poppers worse", "mails: stuck in progress began",
+    ]  # fmt: skip
+    assert changes.add(20.0, "mails", (worse,), undecided=("stuck_in_progress",)) == []
+    (over,) = changes.add(70.0, "mails", (worse,))
+    assert (over.what, over.words, over.severity) == ("over", "after 1 m 00 s: 7 in progress", Severity.FINE)
+    assert told(changes.gone(80.0, ["mails"])) == ["mails: pushers outrun poppers over"]
+    assert changes.queues == ()
+
+
+def test_incidents_and_events_come_from_the_same_polls() -> None:
+    watched = Watched()
+    for poll in range(300):
+        watched.poll(1.0, STUCK if 100 <= poll < 200 else FINE)
+    (incident,) = watched.past(BEGIN, 30.0, 20).incidents
+    assert incident.cause == "stuck_in_progress"
+    assert incident.last_at - incident.first_at == pytest.approx(198.0)
+    over, began = watched.memory.events()
+    assert (over.what, began.what) == ("over", "began")
+    assert over.at - began.at == pytest.approx(200.0)
+    mark = watched.memory.mark("mails", BEGIN, forward=True)
+    assert mark is not None and mark.at == incident.first_at
+    assert watched.memory.mark("orders", BEGIN, forward=True) is None
+
+
+def test_a_connection_is_told_when_it_changes_and_events_are_bounded() -> None:
+    watched = Watched()
+    for phase in (Phase.CONNECTING, Phase.LIVE, Phase.LIVE, Phase.LOST):
+        watched.memory.changed(SourceState("orders-prod", phase, "no route to host" if phase is Phase.LOST else ""))
+    lost, live = watched.memory.events()
+    assert (lost.what, lost.words, lost.severity, live.what) == ("lost", "no route to host", Severity.CRITICAL, "live")
+    for number in range(MOST_EVENTS):
+        watched.now += 1
+        watched.memory.changed(SourceState("orders-prod", Phase.LOST if number % 2 else Phase.LIVE))
+    assert len(watched.memory.events()) == MOST_EVENTS
+    assert watched.memory.oldest_event_at > BEGIN
+
+
+def test_events_of_a_recording_are_those_of_the_day(tmp_path: Path) -> None:
+    written(tmp_path, 14.0)
+    archive = live_archive(tmp_path, "orders-prod", ZONE, clock=lambda: BEGIN + 14 * HOUR)
+    found = [event for events in recorded_events(archive, BEGIN + 14 * HOUR) for event in events]
+    assert [event.at for event in found] == sorted((event.at for event in found), reverse=True)
+    assert told(found) == [
+        "mails: pushers outrun poppers over", "mails: pushers outrun poppers began",
+        "orders: pushers outrun poppers over", "orders: pushers outrun poppers began",
+        "mails: stuck in progress over", "mails: requeue done", "mails: stuck in progress began",
+    ]  # fmt: skip
+    done = next(event for event in found if event.kind is EventKind.OPERATION)
+    assert done.at == pytest.approx(BEGIN + DONE_AT * HOUR, abs=60)
+    assert done.words == "40 by anna@ops-1, worker died"
+    before = [event for events in recorded_events(archive, BEGIN + 8 * HOUR) for event in events]
+    assert told(before) == told(found)[-3:]
+
+
+def test_what_is_recorded_extends_what_is_remembered(tmp_path: Path) -> None:
+    written(tmp_path, 1.0)
+    now = BEGIN + 2 * HOUR
+    memory = InMemoryHistory(lambda: now)
+    memory.add(view([queue("mails", ready=77.0)]))
+    archive = live_archive(tmp_path, "orders-prod", ZONE, clock=lambda: now)
+    found = list(Pasts(archive, memory).read("mails", BEGIN, 120.0, 61))
+    steps = found[-1].steps["ready"]
+    assert found[-1].queues == ("mails", "orders")
+    assert steps[10] is not None and steps[10].mean != 77.0
+    assert steps[45] is None
+    assert steps[60] is not None and steps[60].mean == 77.0
+    assert found[0].steps["ready"][60] is not None, "what is remembered is there at once"

@@ -1,0 +1,152 @@
+"""Screen 7: what happened, of all queues, the newest first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from qmon.model.alerts.alerts import Alert, AlertEvent, Change
+from qmon.model.figure import Severity, Verdict
+from qmon.model.operations import Kind, Operation, OperationState
+from qmon.monitor.source import Phase, SourceState
+from qmon.recording.history.in_memory import InMemoryHistory
+from tests.recording.days import BEGIN, usual, written
+from tests.tui.driving import Driver, dashboard
+from tests.tui.histories import HOUR, history, read, shown
+from tests.tui.scripted import NASTY, SAMPLED_AT, queue, view
+from tests.tui.test_pictures import SIZES, Compare, Shot
+
+STUCK = Verdict("stuck_in_progress", "7 in progress for more than 5 m 00 s", Severity.CRITICAL)
+PAUSED = Verdict("paused", "by anna@ops-1 until 10:20: deploy", Severity.NOTICE)
+FINE = Verdict("healthy", "")
+NOW = SAMPLED_AT
+
+
+def happened(memory: InMemoryHistory) -> None:
+    """Something of each kind, in the half hour before now."""
+
+    def at(minutes: float) -> None:
+        memory.clock = lambda: NOW - 60 * minutes
+
+    def polled(minutes: float, mails: Verdict, orders: Verdict) -> None:
+        at(minutes)
+        memory.add(view([queue("mails", verdict=mails), queue("orders", verdict=orders)], at=-60 * minutes))
+
+    at(31)
+    memory.begins_at = NOW - 31 * 60
+    memory.changed(SourceState("orders-prod", Phase.LIVE))
+    polled(30, FINE, FINE)
+    polled(20, STUCK, FINE)
+    memory.alerted(Change(AlertEvent.RAISED, Alert("someone must look", "mails", Severity.CRITICAL, 0.0, STUCK.proof)))
+    polled(15, STUCK, PAUSED)
+    polled(9, FINE, PAUSED)
+    memory.alerted(Change(AlertEvent.CLEARED, Alert("someone must look", "mails", Severity.CRITICAL, 0.0, STUCK.proof)))
+    at(4)
+    memory.changed(SourceState("orders-prod", Phase.LOST, "server closed the connection"))
+    at(3)
+    memory.changed(SourceState("orders-prod", Phase.LIVE))
+    reason = f"worker died {NASTY}"
+    memory.operated([
+        Operation("op-1", Kind.REQUEUE, "mails", OperationState.DONE, "anna@ops-1", reason, 40, 40, 0, 0, NOW - 600,
+                  NOW - 599, "possible"),
+    ])  # fmt: skip
+    at(0)
+
+
+async def on_the_time_line(d: Driver) -> None:
+    memory = d.app.memory
+    assert memory is not None
+    happened(memory)
+    await d.give(view([queue("mails"), queue("orders", verdict=PAUSED)]))
+    await d.press("7")
+
+
+async def test_all_kinds_of_events_the_newest_first() -> None:
+    async with dashboard() as d:
+        await on_the_time_line(d)
+        rows = [line.split("  ") for line in d.text().splitlines() if " verdict " in line or " alert " in line
+                or " operation " in line or " connection " in line]  # fmt: skip
+        kinds = [next(word for word in row[0].split() + row[1].split() if word.isalpha()) for row in rows]
+        assert kinds == [
+            "connection", "connection", "alert", "verdict", "operation", "verdict", "alert", "verdict", "connection",
+        ]  # fmt: skip
+        told = d.text()
+        assert "✕" not in told.splitlines()[0]
+        assert "■ connection lost" in told and "server closed the connection" in told
+        assert "stuck in progress over" in told and "after 11 m 00 s: 7 in progress" in told
+        assert "◆ requeue done" in told and "40 by anna@ops-1, worker died" in told
+        assert "‖ paused began" in told
+        assert "someone must look raised" in told and "someone must look cleared" in told
+        assert "\x1b" not in told
+        assert "9 · since" in d.lines("timeline-heading")
+
+
+async def test_it_is_filtered_and_enter_shows_the_history_around_a_moment() -> None:
+    async with dashboard() as d:
+        await on_the_time_line(d)
+        await d.press("slash", *"stuck in progress began", "enter")
+        assert len(d.grid.keys) == 1
+        assert "1 of 9" in d.lines("timeline-heading")
+        await d.press("enter")
+        screen = await read(d)
+        assert d.app.selected == "mails"
+        assert screen.cursor_at == pytest.approx(NOW - 20 * 60, abs=1)
+        assert screen.past is not None and screen.past.since_at < NOW - 20 * 60 < screen.past.until_at
+        assert "stuck in progress" in d.lines("event")
+        await d.press("7", "escape")
+        assert len(d.grid.keys) == 9, "the filter is dropped first"
+        await d.press("escape")
+        assert d.app.current_mode == "overview"
+
+
+async def test_a_replay_has_the_events_of_the_recording_and_goes_to_one(tmp_path: Path) -> None:
+    written(tmp_path, 14.0, snapshots=24.0)
+    usual(tmp_path)
+    async with shown(tmp_path) as d:
+        await d.press("7")
+        await d.until(lambda: len(d.grid.keys) == 7, "all events")
+        assert "stuck in progress began" in d.text()
+        await d.press("G", "enter")
+        await d.until(lambda: d.app.current_mode == "history", "the history")
+        await read(d)
+        assert history(d).cursor_at == pytest.approx(BEGIN + 7 * HOUR, abs=60)
+        await d.until(lambda: "14:00:00 CET" in d.lines("header"), "the replay is there")
+
+
+async def test_before_anything_has_happened_it_says_so() -> None:
+    async with dashboard() as d:
+        await d.press("7")
+        assert "nothing has happened yet" in d.text()
+
+
+class Line(Shot):
+    """The time line with something of each kind."""
+
+    async def ready(self, pilot: Pilot[None]) -> None:
+        """It is there."""
+        memory = self.app.memory
+        assert memory is not None
+        happened(memory)
+        await super().ready(pilot)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_timeline(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    shot = Line("7", found=view([queue("mails"), queue("orders", verdict=PAUSED)]))
+    assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
+
+
+@pytest.mark.parametrize("look", ["light", "no-colour"])
+def test_timeline_in_other_colours(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch, look: str) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    shot = Line("7", found=view([queue("mails")]), dark=look != "light", plain=look == "no-colour")
+    assert snap_compare(shot.app, terminal_size=(120, 40), run_before=shot.ready)
+
+
+def test_history_without_a_recording(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    shot = Line("5", "less_than_sign", "less_than_sign", found=view([queue("mails")]))
+    assert snap_compare(shot.app, terminal_size=(120, 40), run_before=shot.ready)
