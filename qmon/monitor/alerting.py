@@ -164,6 +164,11 @@ class FleetAlerting:
         self.notifier = notifier
         self._alerting = alerting
 
+    def tell(self, on_change: Mapping[str, Callable[[Change], object]]) -> None:
+        """Tell these of each change of the alerts of a target, by its name."""
+        for name, each in self._alerting.items():
+            each.on_change = on_change[name]
+
     def on_event(self, event: View | SourceState | None) -> bool:
         """Take in what the source of one target reports, or that a second has passed; whether to ring the bell."""
         about = [each for name, each in self._alerting.items() if event is None or name == event.target]

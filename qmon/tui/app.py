@@ -145,7 +145,7 @@ class QmonApp(App[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Start the source once there is a screen to show it on."""
-        if self.alerting is not None and self.memory is not None:
+        if isinstance(self.alerting, Alerting) and self.memory is not None:
             self.alerting.on_change = self.memory.alerted
         if self.alerting is not None and self.alerting.notifier is not None:  # it has threads of its own
             self.alerting.notifier.on_failure = lambda words: self.post_message(NoticeFailed(words))

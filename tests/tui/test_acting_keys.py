@@ -165,12 +165,12 @@ async def test_read_only_dims_every_key_with_the_reason() -> None:
         await d.give()
         assert "READ-ONLY" in d.lines("header")
         assert "(read-only)" in d.lines("keys")
-        for key in ("r", "x", "p", "u", "P", "R", "E"):
+        for key in ("r", "x", "d", "p", "u", "P", "R", "E"):
             await d.press(key)
             assert not isinstance(d.app.screen, ActionDialog), key
         assert "qmon was started with --read-only" in d.said()
         await d.press("colon")
-        assert d.text().count("not now: qmon was started") == 7
+        assert d.text().count("not now: qmon was started") == 8
     assert script.asked == []
 
 
@@ -248,4 +248,4 @@ def test_the_head_blocker_is_who_most_wait_for() -> None:
 
 def test_every_acting_key_is_known_to_the_help_and_has_no_second_meaning() -> None:
     pressed = [key for b in keys.plain(keys.ACTS) for key in b.key.split(",")]
-    assert sorted(pressed) == sorted(["r", "x", "p", "u", "P", "R", "E"])
+    assert sorted(pressed) == sorted(["r", "x", "d", "p", "u", "P", "R", "E"])

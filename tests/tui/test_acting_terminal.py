@@ -52,7 +52,7 @@ def test_requeue_undo_and_purge_by_keyboard_at_80_by_24(shop: tuple[str, Tmux]) 
     confirm(terminal, "Undo")
     assert states(database) == {"ready": 4, "working": 5}
     terminal.keys("2")
-    terminal.expect("card ••• of 1")
+    terminal.expect("card ••• of 3")
     assert "4111" not in terminal.screen()
     terminal.keys("Space")
     terminal.keys("x")

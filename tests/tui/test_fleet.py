@@ -56,7 +56,7 @@ async def test_a_target_that_comes_back_is_no_longer_lost_and_one_that_is_silent
 async def test_from_any_screen_to_a_queue_of_another_target_in_two_keys_beside_the_letters() -> None:
     async with fleet() as d:
         await d.three()
-        for screen in "0", "9", "1", "2", "3", "4", "5", "6":
+        for screen in "0", "9", "1", "2", "3", "4", "5", "6", "7":
             await d.app.go_to("orders-prod")
             await d.press(screen)
             await d.press(":", *"crm/mai", "enter")
@@ -194,3 +194,20 @@ async def test_alerts_of_all_targets_are_on_every_screen() -> None:
         assert "crm/mails" in d.lines("alert")
         await d.press("m")
         assert "muted" in d.lines("alert")
+
+
+async def test_each_target_has_a_time_line_of_its_own_with_its_alerts() -> None:
+    clock = Clock()
+    rules = (AlertRule("deep", "ready", warn=100.0),)
+    each = {name: Alerting(name, rules, bell=False, clock=clock) for name in NAMES}
+    async with fleet(alerting=FleetAlerting(each)) as d:
+        await d.three()
+        await d.tell("crm", [queue("payslips", ready=500)], at=1)
+        await d.app.go_to("crm")
+        await d.press("7")
+        assert "depth 500, above 100" in d.text()
+        await d.app.go_to("orders-prod")
+        await d.press("7")
+        assert "stuck in progress" in d.text()
+        assert d.app.memory is not None
+        assert "payslips" not in {event.queue for event in d.app.memory.events()}

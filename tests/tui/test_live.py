@@ -37,8 +37,8 @@ def header(app: QmonApp) -> str:
 
 
 def oldest_on_screen(app: QmonApp) -> float:
-    """The greatest age in seconds that any panel shows."""
-    written = "\n".join("\n".join(lines.written) for lines in app.screen.query(Lines))
+    """The greatest age in seconds that any panel shows; a plot has times of its own."""
+    written = "\n".join("\n".join(lines.written) for lines in app.screen.query(Lines) if lines.id != "plot")
     return max(float(age) for age in re.findall(r"(\d+(?:\.\d+)?) s ago", written))
 
 

@@ -17,6 +17,7 @@ from qmon.model.text import duration
 from qmon.model.view import View
 from qmon.monitor.alerting import FleetAlerting
 from qmon.monitor.source import Focus, Phase, SnapshotSource, SourceState
+from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.catalogue import ENTRIES, FLEET, Entry
@@ -84,12 +85,17 @@ class FleetApp(QmonApp):
         """Whether a screen of all targets is shown, rather than one of the current target."""
         return self.current_mode in _OF_ALL
 
+    def _new_memory(self) -> InMemoryHistory:
+        return self.current.memory
+
     def start_sources(self) -> None:
         """Have figures come of every target; all connect at once."""
         self._pace()
+        if isinstance(self.alerting, FleetAlerting):
+            self.alerting.tell({name: member.memory.alerted for name, member in self.members.items()})
         for member in self.members.values():
             member.target.source.set_focus(member.focus)
-            member.target.source.start(Feed(self, member.target.fold))
+            member.target.source.start(Feed(self, member.target.fold, member.memory))
 
     # ------------------------------------------------------------------------------------------ what the sources give
 
@@ -201,6 +207,7 @@ class FleetApp(QmonApp):
         self.current.look(Focus(with_verdict=self.current.focus.with_verdict, away=True))
         self.current, given = member, member.target
         self.source, self.runner, self.known = given.source, given.runner, given.known
+        self.memory = member.memory
         self._recorder, self._held, self._focus = given.recorder, None, member.focus
         self.selected = member.selected
         shown = replace(member.shown, alerts=self.shown.alerts)

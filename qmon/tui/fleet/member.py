@@ -12,6 +12,7 @@ from qmon.model.group_view import totals
 from qmon.model.ranking import Ranking
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import MOST_WRONG, Focus, Phase, SnapshotSource, SourceState
+from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.status import Freshness, Shown
 
@@ -75,6 +76,7 @@ class Member:
         selected: the queue that its screens are about.
         focus: what of it is on the screen.
         totals: the sums of its queues, by ``QueueFigure.field``.
+        memory: what was seen of it since the start.
         lost_at: since when it cannot be reached, our monotonic clock; ``None`` where it can.
         reason: why it could not be reached last, in one line.
     """
@@ -87,6 +89,7 @@ class Member:
         self.focus = Focus(away=True)
         self.queues: tuple[QueueView, ...] = ()
         self.ranking = Ranking()
+        self.memory = InMemoryHistory()
         self.totals: dict[str, Figure] = {}
         self.lost_at: float | None = None
         self.reason = ""
