@@ -39,6 +39,13 @@ class PasswordNeeded(Unreachable):
         super().__init__(message, retryable=False)
 
 
+class WrongPassword(Unreachable):
+    """The server refuses the password, or knows no such user; ``qmon.config.secrets`` asks for another one."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retryable=False)
+
+
 class MissingDriver(BadInput):
     """The ODBC driver or the driver manager is not installed; the message names the package."""
 

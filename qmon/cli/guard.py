@@ -17,6 +17,7 @@ from qmon.redact import hide_secrets
 OK: Final = 0
 FAILED: Final = 1
 BAD_INPUT: Final = 2
+PARTLY: Final = 3
 INTERRUPTED: Final = 130
 CODE: Final = "qmon.code"
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import typer
 
+from qmon.cli import completion
 from qmon.cli.output import Format
 from qmon.errors import BadInput
 
@@ -65,12 +66,23 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 TARGET: Final = "A name from qmon.toml, a postgresql:// or mssql:// URL, an ODBC connection string, or a DSN."
-Target = Annotated[str, typer.Argument(metavar="TARGET", help=TARGET, show_default=False)]
+Target = Annotated[
+    str, typer.Argument(metavar="TARGET", help=TARGET, show_default=False, autocompletion=completion.targets)
+]
 Targets = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[TARGET]...", help=f"{TARGET} Or a fleet of qmon.toml.", show_default=False),
+    typer.Argument(
+        metavar="[TARGET]...",
+        help=f"{TARGET} Or a fleet of qmon.toml.",
+        show_default=False,
+        autocompletion=completion.targets,
+    ),
 ]
 AllTargets = Annotated[bool, typer.Option("--all", help="Every target of qmon.toml.")]
+InstalledQueue = Annotated[
+    str,
+    typer.Argument(metavar="QUEUE", help="A queue that qmon has installed.", autocompletion=completion.queues),
+]
 ConfigPath = Annotated[
     Path | None,
     typer.Option("--config", "-c", metavar="PATH", help="The qmon.toml to read instead of your own.", dir_okay=False),

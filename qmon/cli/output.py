@@ -15,10 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from qmon.cli.console import says_all
+from qmon.model.text import spreadsheet_safe
 
 Format = Literal["table", "json", "csv"]
-_FORMULA: Final = ("=", "+", "-", "@")
-"""What a spreadsheet takes for the beginning of a formula."""
 _UNITS: Final = {
     **dict.fromkeys(("push_rate", "pop_rate", "complete_rate", "archive_rate"), "per_s"),
     **dict.fromkeys(("push_rate_week_before", "pop_rate_best_hour", "push_rate_growth_per_day"), "per_s"),
@@ -131,10 +130,8 @@ def _is_record(hint: Any) -> bool:
 
 
 def _field(value: object) -> object:
-    """A field of CSV. A text that a spreadsheet would take for a formula begins with an apostrophe."""
     if isinstance(value, str):
-        shown = clean(value)
-        return f"'{shown}" if shown.startswith(_FORMULA) else shown
+        return spreadsheet_safe(clean(value))
     return _json(value) if isinstance(value, bool | list | dict) else value
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qmon.cli.output import note
-from qmon.errors import PasswordNeeded, Unreachable
+from qmon.errors import PasswordNeeded, Unreachable, WrongPassword
 
 if TYPE_CHECKING:
     from qmon.stream.address import ServeAddress
@@ -71,7 +71,7 @@ def _opened(address: ServeAddress) -> ServedSource:
 
     try:
         target, stream = unlock(target, connect)
-    except PasswordNeeded:
+    except (PasswordNeeded, WrongPassword):
         raise
     except Unreachable:
         return ServedSource(replace(address, password=target.password))

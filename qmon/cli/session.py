@@ -130,16 +130,16 @@ def watched(found: Chosen, *, may_ask: bool = True) -> tuple[Chosen, Connection 
     """The target with the password it needs, and a connection for its poller.
 
     ``may_ask``: for a password, before a screen takes the terminal. ``None`` for a target that cannot be reached now:
-    whoever watches it says so and tries again. Raises ``BadInput``, ``MissingDriver`` and, without a password,
-    ``PasswordNeeded``.
+    whoever watches it says so and tries again. Raises ``BadInput``, ``MissingDriver``, ``WrongPassword`` where nobody
+    knows a better one, and without any ``PasswordNeeded``.
     """
     from qmon.config.secrets import log_in, sources
-    from qmon.errors import PasswordNeeded, Unreachable
+    from qmon.errors import PasswordNeeded, Unreachable, WrongPassword
     from qmon.monitor.poll.poller import POLL
 
     try:
         target, connection = log_in(found.target, POLL, sources(may_ask=may_ask))
-    except PasswordNeeded:
+    except (PasswordNeeded, WrongPassword):
         raise
     except Unreachable:
         return found, None

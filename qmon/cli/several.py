@@ -10,7 +10,7 @@ import typer
 
 from qmon.cli.guard import FAILED, with_grant
 from qmon.cli.output import note
-from qmon.errors import PasswordNeeded, QmonError
+from qmon.errors import PasswordNeeded, QmonError, WrongPassword
 from qmon.redact import hide_secrets
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def each_answer(known: Sequence[Chosen], ask: Ask[T]) -> list[T | Exception]:
     for thread in threads:
         thread.join()
     return [
-        _answer(each, ask, may_ask=True) if isinstance(answer, PasswordNeeded) else answer
+        _answer(each, ask, may_ask=True) if isinstance(answer, PasswordNeeded | WrongPassword) else answer
         for each, answer in zip(known, answers, strict=True)
     ]
 

@@ -17,7 +17,7 @@ from qmon.config.notify import ALERTMANAGER, PAGERDUTY, Receiver, address, in_th
 from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.engines.secret import Secret
-from qmon.errors import BadInput, PasswordNeeded
+from qmon.errors import BadInput, PasswordNeeded, WrongPassword
 from qmon.redact import remember
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ def _kept(user: str) -> Secret | None:
 
 def from_prompt(target: Target) -> Secret | None:
     """The password the user types, unseen; ``None`` where no terminal is there to ask on, or nothing was typed."""
-    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
+    if not _can_ask():
         return None
     try:
         typed = getpass.getpass(f"Password for {target.name}: ", stream=sys.stderr)
@@ -85,41 +85,51 @@ def from_prompt(target: Target) -> Secret | None:
     return Secret(typed, "typed") if typed else None
 
 
+def _can_ask() -> bool:
+    """Whether somebody is at a terminal to be asked."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
 Source = Callable[[Target], Secret | None]
+_SOURCES: Final[tuple[Source, ...]] = (from_keyring, from_prompt, from_prompt, from_prompt)
 
 
 def sources(*, may_ask: bool) -> tuple[Source, ...]:
-    """Where a password that the server asks for is taken from: the keyring, and then whoever is at the terminal."""
-    return (from_keyring, from_prompt) if may_ask else (from_keyring,)
+    """Where a password that the server asks for is taken from: the keyring, and then whoever is at the terminal, who is
+    asked again, twice, after a wrong one.
+    """
+    return _SOURCES if may_ask else _SOURCES[:1]
 
 
-def unlock(
-    target: Target,
-    attempt: Callable[[Target], T],
-    sources: tuple[Source, ...] = (from_keyring, from_prompt),
-) -> tuple[Target, T]:
-    """Do ``attempt``, such as connecting; where the server asks for a password, get one and do it again.
+def unlock(target: Target, attempt: Callable[[Target], T], sources: tuple[Source, ...] = _SOURCES) -> tuple[Target, T]:
+    """Do ``attempt``, such as connecting; where the server asks for a password or refuses it, get another one and do
+    it again.
 
     Returns the target with the password that worked, for later connections that cannot ask, and what ``attempt``
-    returned. Call it before a screen takes the terminal. Raises what ``attempt`` raises, and ``PasswordNeeded`` with
-    the ways to give a password where there is none.
+    returned. Call it before a screen takes the terminal. Raises what ``attempt`` raises: ``WrongPassword`` where no
+    source has another one; and ``PasswordNeeded`` with the ways to give a password where there is none.
     """
+    refused: PasswordNeeded | WrongPassword
     try:
         return target, attempt(target)
-    except PasswordNeeded as problem:
-        needed = str(problem)
+    except (PasswordNeeded, WrongPassword) as problem:
+        refused = problem
     for source in sources:
-        if (password := source(target)) is not None:
-            with_password = replace(target, password=password)
+        if source is from_prompt and isinstance(refused, WrongPassword) and _can_ask():
+            print(f"qmon: {refused}", file=sys.stderr)
+        if (password := source(target)) is None:
+            continue
+        with_password = replace(target, password=password)
+        try:
             return with_password, attempt(with_password)
-    raise PasswordNeeded(f"{needed}; {ways(target.name)}, or run qmon on a terminal")
+        except WrongPassword as problem:
+            refused = problem
+    if isinstance(refused, WrongPassword):
+        raise refused
+    raise PasswordNeeded(f"{refused}; {ways(target.name)}, or run qmon on a terminal")
 
 
-def log_in(
-    target: Target,
-    session: Session,
-    sources: tuple[Source, ...] = (from_keyring, from_prompt),
-) -> tuple[Target, Connection]:
+def log_in(target: Target, session: Session, sources: tuple[Source, ...] = _SOURCES) -> tuple[Target, Connection]:
     """The target with the password that it needs, and a connection to it. Raises as ``unlock`` does."""
     return unlock(target, lambda known: engine_for(known).connect(known, session), sources)
 

@@ -103,18 +103,24 @@ def _finished(
     return ChosenTarget(target, queues, warnings)
 
 
-def _from_file(named: TargetConfig, config: Config) -> Target:
+def address_of(named: TargetConfig, config: Config) -> Target:
+    """The target of the configuration, still called by its address. Raises ``BadInput`` naming file and key."""
     where = f"{config.path}: target.{named.name}.connect"
     try:
         target = _read(named.connect, where)
     except BadInput as problem:
         raise BadInput(f"{where}: {problem}") from None
     if target is None:
-        target = Target(named.name, None, {"DSN": named.connect})
+        target = Target(f"DSN {named.connect}", None, {"DSN": named.connect})
     if target.password is not None:
         raise BadInput(
             f"{where}: holds a password, and this file is no place for one; take it out and {ways(named.name)}"
         )
+    return target
+
+
+def _from_file(named: TargetConfig, config: Config) -> Target:
+    target = address_of(named, config)
     return replace(
         target,
         name=named.name,

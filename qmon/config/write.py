@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Mapping
 
 from qmon.model.layout.io import layout_to_dict
@@ -23,6 +24,12 @@ def queue_to_toml(target: str, queue: Mapping[str, object]) -> str:
     """The lines of a queue, by its keys; a list of states has a line for each."""
     lines = [f"{_key(name)} = {_rows(value) if name == 'state' else _value(value)}" for name, value in queue.items()]
     return "\n".join([f"[[target.{_key(target)}.queue]]", *lines]) + "\n"
+
+
+def comment(text: str) -> str:
+    """The lines of a comment; what is no printable character is shown as its number, so that it cannot end one."""
+    shown = "".join(c if _plain(c) else f"\\x{ord(c):02x}" for c in text)
+    return "".join(f"# {line}\n" for line in textwrap.wrap(shown, 116, break_long_words=False, break_on_hyphens=False))
 
 
 def _rows(value: object) -> str:

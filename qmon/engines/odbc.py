@@ -86,14 +86,14 @@ def installed_drivers() -> tuple[str, ...]:
     return tuple(pyodbc.drivers())
 
 
-def dsns() -> tuple[str, ...]:
-    """The DSNs that the driver manager knows."""
-    return tuple(pyodbc.dataSources())
+def dsns() -> Mapping[str, str]:
+    """The DSNs that the driver manager knows, each with the name of its driver."""
+    return dict(pyodbc.dataSources())
 
 
 def dsn_driver(dsn: str) -> str | None:
     """The driver of a DSN, as its section of odbc.ini names it; ``None``: there is no such DSN."""
-    known = {name.lower(): driver for name, driver in pyodbc.dataSources().items()}
+    known = {name.lower(): driver for name, driver in dsns().items()}
     return known.get(dsn.lower())
 
 

@@ -10,6 +10,8 @@ from qmon.errors import BadInput
 from qmon.model.text import parse_duration
 
 _MOST: Final = 2**63 - 1
+_MISSPELT: Final = 0.75
+"""So alike is a key to the one that it was meant to be: ``conect``, ``tabel``."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -51,8 +53,17 @@ class Keys:
         """A text that must be there."""
         value = self.text(name)
         if value is None:
-            raise BadInput(f"{self.where}: needs {name}")
+            raise self.missing(name)
         return value
+
+    def missing(self, name: str, words: str = "") -> BadInput:
+        """The error for a key that must be there: one that looks like it misspelt is named. ``words``: of what is
+        needed, where that is not this key alone.
+        """
+        others = [key for key in self.raw if key not in self._asked]
+        for key in difflib.get_close_matches(name, others, 1, _MISSPELT):
+            return BadInput(f"{self.path(key)}: unknown key; did you mean {name}?")
+        return BadInput(f"{self.where}: needs {words or name}")
 
     def texts(self, name: str) -> list[str]:
         """A list of texts, none of them empty; empty where the key is missing."""

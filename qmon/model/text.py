@@ -15,6 +15,8 @@ from typing import Final
 from qmon.errors import BadInput
 
 UNKNOWN: Final = "–"
+_FORMULA: Final = ("=", "+", "-", "@")
+"""What a spreadsheet takes for the beginning of a formula."""
 """What stands where a value is not known."""
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
@@ -237,3 +239,8 @@ def heights(values: Sequence[float | None], top: float, eighths: int) -> list[in
 def sparkline(values: Sequence[float | None], top: float) -> str:
     """One line of blocks, scaled to ``top``; zero is the lowest block, unknown a blank."""
     return "".join(" " if h < 0 else BLOCKS[max(1, h)] for h in heights(values, top, 8))
+
+
+def spreadsheet_safe(text: str) -> str:
+    """A field of CSV: one that a spreadsheet would take for a formula begins with an apostrophe."""
+    return f"'{text}" if text.startswith(_FORMULA) else text

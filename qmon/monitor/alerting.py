@@ -79,6 +79,12 @@ class Alerting:
         self._mute_step = 0
         self._lost = ""
 
+    def use(self, rules: Sequence[AlertRule], *, bell: bool) -> None:
+        """Go by these rules from now on; what was raised by one that is no longer there is forgotten."""
+        self._rules, self._bell = tuple(rules), bell
+        names = {rule.name for rule in rules}
+        self._memory = {key: latch for key, latch in self._memory.items() if key[0] in names}
+
     def on_event(self, event: View | SourceState | None) -> bool:
         """Take in new figures, a change of phase, or that a second has passed; returns whether to ring the bell."""
         now = self._clock()

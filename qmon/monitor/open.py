@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qmon.engines.base import Connection, Session, Target
+from qmon.engines.base import Connection, Engine, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.model.budget import Budget
 from qmon.model.groups.configured import ConfiguredQueue
+from qmon.monitor.background.catalog_reading import Resolve
 from qmon.monitor.catalog.resolve import Resolved, resolve
 from qmon.monitor.poll.poller import POLL, Poller
 
@@ -37,8 +38,15 @@ def open_poller(
     def connect(session: Session) -> Connection:
         return open_already.pop() if session is POLL and open_already else engine.connect(target, session)
 
+    budget = budget or target.budget
+    find = resolving(engine, layouts)
+    return Poller(target.name, engine, connect, find, interval_s, budget=budget, within_s=within_s)
+
+
+def resolving(engine: Engine, layouts: Sequence[ConfiguredQueue]) -> Resolve:
+    """How a poller finds its queues where the configuration names these."""
+
     def find(connection: Connection, before: Resolved) -> Resolved:
         return resolve(connection, engine, layouts, before=before)
 
-    budget = budget or target.budget
-    return Poller(target.name, engine, connect, find, interval_s, budget=budget, within_s=within_s)
+    return find

@@ -69,8 +69,13 @@ def open_context(
     ``read_only``: why nothing may be changed; a target that is configured so needs no further word.
     """
     engine = engine_for(target)
-    why = read_only or (f"{target.name} is read-only: qmon.toml says read_only = true" if target.read_only else None)
+    why = read_only or read_only_by(target)
     return OperatorContext(Connections(engine, target), engine, target, who(), why, redact, trash_days)
+
+
+def read_only_by(target: Target) -> str | None:
+    """Why the configuration lets nothing be changed on a target; ``None``: it does."""
+    return f"{target.name} is read-only: qmon.toml says read_only = true" if target.read_only else None
 
 
 def with_own_connections(context: OperatorContext) -> tuple[OperatorContext, Connections]:

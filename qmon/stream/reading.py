@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from qmon import __version__
-from qmon.errors import BadInput, ConnectionLost, PasswordNeeded, Unreachable
+from qmon.errors import BadInput, ConnectionLost, PasswordNeeded, Unreachable, WrongPassword
 from qmon.model.text import duration
 from qmon.monitor.notify.web import why_unreachable
 from qmon.monitor.source import Event, Phase, SourceState
@@ -84,7 +84,7 @@ class OpenStream:
                 )
             if address.password is None:
                 raise PasswordNeeded(f"{self._place} wants the password of {address.user}")
-            raise BadInput(f"{self._place} refuses the name or the password ({address.password.origin})")
+            raise WrongPassword(f"{self._place} refuses the name or the password ({address.password.origin})")
         if CLOCK not in answer.headers:
             raise self._none(f"it answers {answer.status} {http.client.responses.get(answer.status, '')}".rstrip())
         if answer.status != 200:

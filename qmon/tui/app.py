@@ -73,6 +73,7 @@ class QmonApp(App[None], inherit_bindings=False):
         memory: what was seen since the start; ``None`` in a replay.
         moment: which one the history screen is to show when it appears, seconds since the epoch.
         fixed: why the source can be asked for nothing more than it gives, in one line; empty where it can.
+        unwritten: why no queue can be written into the configuration from here; empty where one can.
         failed: what to tell the operator after the screen is gone, where the app itself has failed.
     """
 
@@ -116,6 +117,7 @@ class QmonApp(App[None], inherit_bindings=False):
         self.theme = PLAIN if no_colour else DARK if dark else LIGHT
         self.animation_level = "none"
         self.fixed = f"read from the qmon serve at {clean(served)}, which reads what it was told to" if served else ""
+        self.unwritten = "only a dashboard that polls the database itself writes qmon.toml"
         self.failed = ""
         self.clock = clock
         self.selected: str | None = None
@@ -323,6 +325,10 @@ class QmonApp(App[None], inherit_bindings=False):
         elif queue is not None:
             self.source.count_exactly(queue)
             self.say("counting exactly; the count arrives with a later poll")
+
+    def propose(self) -> None:
+        """List what looks like a queue, to be written into the configuration."""
+        self.say(self.unwritten)
 
     def on_ended(self, message: Ended) -> None:
         """An operation in the background has ended."""

@@ -65,6 +65,8 @@ APP: Final[list[BindingType]] = [
          DISPLAY, id="help", shown="?"),
     _key("colon,ctrl+p", "screen.palette", "go to", "Any queue or action, by some letters", DISPLAY, id="palette",
          shown=":", first=True),
+    _key("ctrl+s", "screen.save", "save", "Write the table to CSV or JSON, or the screen to SVG", DISPLAY, id="save",
+         shown="^s", bar=False),
     _key("q,ctrl+q", "quit", "quit", "Leave qmon", DISPLAY, id="quit", shown="q"),
     _key("ctrl+c", "copy_or_quit", "copy or quit", "Copy what is selected; else twice: leave qmon", DISPLAY,
          id="copy-or-quit", bar=False),
@@ -124,8 +126,10 @@ ACTS: Final[list[BindingType]] = [
 OVERVIEW: Final[list[BindingType]] = [
     *ACTS,
     *TABLES,
+    _key("W", "propose", "write queues", "List what looks like a queue, and write it to qmon.toml", QUEUE, id="propose",
+         shown="W", bar=False),
     _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count", bar=False),
-]
+]  # fmt: skip
 
 TARGETS: Final[list[BindingType]] = list(TABLES)
 
@@ -239,6 +243,14 @@ PALETTE: Final[list[BindingType]] = [
     Binding("up", "move(-1)", "up", id="palette.up"),
     Binding("down", "move(1)", "down", id="palette.down"),
 ]
+
+PROPOSAL: Final[list[BindingType]] = [
+    Binding("escape,q", "close", "close", id="proposal.close"),
+    Binding("space", "mark", "mark", id="proposal.mark"),
+    Binding("W", "write", "write", id="proposal.write"),
+]
+
+SAVE: Final[list[BindingType]] = [Binding("tab", "ending", "next ending", priority=True, id="save.ending")]
 
 HELP: Final[list[BindingType]] = [Binding("escape,h,f1,q,question_mark", "close", "close", id="help.close")]
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from qmon.recording.write.recorder import Recorder
     from qmon.tui.action_runner import ActionRunner
     from qmon.tui.app import QmonApp
+    from qmon.tui.configuration.followed import FollowedConfig
     from qmon.tui.feed import Fold
     from qmon.tui.fleet.member import FleetTarget
     from qmon.tui.past_reader import KnownPast
@@ -44,6 +45,7 @@ def run(
     known: KnownPast | None = None,
     served: str = "",
     told: Callable[[], Told] | None = None,
+    followed: FollowedConfig | None = None,
 ) -> int:
     """Show what ``source`` gives until the user leaves, or for ``for_s`` seconds; returns the exit code.
 
@@ -51,11 +53,12 @@ def run(
     that is stuck in a poll is given half a second to close and then left to end with the process: leaving is at once.
     An operation of the ``runner`` that is under way is stopped after its batch, and given five seconds for that.
     The receivers of ``alerting`` are given two seconds to take what was told.
-    A ``source`` that is a ``Replay`` is shown with the keys of a replay. The other arguments are those of ``QmonApp``.
+    A ``source`` that is a ``Replay`` is shown with the keys of a replay. ``followed``: the configuration, which is read
+    again and written from the screen. The other arguments are those of ``QmonApp``.
     Raises ``BadInput`` without a terminal.
     """
     _own_terminal()
-    app = _app_for(source)(
+    app = _app_for(source, followed)(
         source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, runner=runner,
         alerting=alerting, recorder=recorder, known=known, served=served, told=told,
     )  # fmt: skip
@@ -118,11 +121,15 @@ def _at_once(calls: Sequence[Callable[[], object]], patience_s: float | None) ->
         thread.join(None if until is None else max(0.0, until - time.monotonic()))
 
 
-def _app_for(source: SnapshotSource) -> type[QmonApp]:
-    """The dashboard, or the one with the keys of a replay."""
+def _app_for(source: SnapshotSource, followed: FollowedConfig | None) -> Callable[..., QmonApp]:
+    """The dashboard, the one with its configuration, or the one with the keys of a replay."""
     from qmon.recording.read.replay import Replay
     from qmon.tui.app import QmonApp
 
+    if followed is not None:
+        from qmon.tui.configuration.app import ConfiguredApp
+
+        return partial(ConfiguredApp, followed=followed)
     if not isinstance(source, Replay):
         return QmonApp
     from qmon.tui.replay.app import ReplayApp

@@ -16,8 +16,10 @@ class Terminal:
 
     def __init__(self, *arguments: str, home: Path) -> None:
         import pty
+        import termios
 
         self.leader, follower = pty.openpty()
+        termios.tcsetwinsize(self.leader, (40, 120))
         environment = surroundings(XDG_CONFIG_HOME=str(home), XDG_STATE_HOME=str(home), TERM="xterm")
         self.process = subprocess.Popen(
             program(*arguments), cwd=ROOT, env=environment, stdin=follower, stdout=follower, stderr=follower
@@ -34,9 +36,9 @@ class Terminal:
                 break
         return self.seen
 
-    def expect(self, text: str) -> None:
-        """Wait until it prints this."""
-        wait_until(lambda: text in self.read(), what=f"{text!r} in {self.seen!r}")
+    def expect(self, text: str, times: int = 1) -> None:
+        """Wait until it has printed this, so many times."""
+        wait_until(lambda: self.read().count(text) >= times, what=f"{text!r} in {self.seen!r}")
 
     def type(self, text: str) -> None:
         """Type a line."""

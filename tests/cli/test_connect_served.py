@@ -94,9 +94,10 @@ def test_a_password_is_needed_where_one_is_and_is_shown_nowhere(users: Path, cer
         done = call("connect", named, *trusted)
         assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
         assert f"{place} wants the password of prometheus; set QMON_PASSWORD_127_0_0_1_" in done.stderr
-        said = refusal(named, *trusted, QMON_PASSWORD="hunter22")
-        assert f"{place} refuses the name or the password (the environment variable QMON_PASSWORD)" in said
-        assert "hunter22" not in said
+        done = call("connect", named, *trusted, environment={"QMON_PASSWORD": "hunter22"})
+        assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+        assert f"{place} refuses the name or the password (the environment variable QMON_PASSWORD)" in done.stderr
+        assert "hunter22" not in done.stderr
         assert "is not a terminal" in refusal(named, *trusted, QMON_PASSWORD=PASSWORD)
         done = call("connect", named.replace("prometheus@", "prometheus:hunter22@"), *trusted)
         assert "stays in the shell's history" in done.stderr
@@ -108,16 +109,16 @@ def test_a_password_is_needed_where_one_is_and_is_shown_nowhere(users: Path, cer
 def test_the_dashboard_asks_for_the_password_and_shows_what_is_served(
     users: Path, certificate: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    import termios
-
     stream = Stream("shop", 60.0, environment="staging")
     stream.take(LIVE)
     stream.take(poll(1))
     with served(stream, users=users_of(users), tls=tls_of(*certificate)) as url:
         named = url.replace("https://", "https://prometheus@") + "shop"
         terminal = Terminal("connect", named, "--ca", str(certificate[0]), home=tmp_path)
-        termios.tcsetwinsize(terminal.leader, (40, 120))
         terminal.expect("Password for 127.0.0.1:")
+        terminal.type("hunter22")
+        terminal.expect("refuses the name or the password (typed)")
+        terminal.expect("Password for 127.0.0.1:", times=2)
         terminal.type(PASSWORD)
         terminal.expect("from serve at 127.0.0.1:")
         terminal.expect("live")

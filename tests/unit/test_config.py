@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from qmon.config import file
 from qmon.config.file import Settings, parse_config, read_config
+from qmon.config.known import KnownTarget, known_targets
 from qmon.config.targets import choose, each_named
 from qmon.config.write import queues_to_toml, target_to_toml
 from qmon.errors import BadInput
@@ -103,6 +104,19 @@ def test_the_whole_file_is_read() -> None:
             "[target.a]\nconnect = 'x'\n" + "[[target.a.queue]]\nname='q'\ntable='t'\nid='i'\n" * 2,
             "target.a.queue[2].name: there is a queue 'q' above already",
         ),
+        ("[target.a]\nconect = 'x'", "target.a.conect: unknown key; did you mean connect?"),
+        (
+            "[target.a]\nconnect = 'x'\n[[target.a.queue]]\nnane='q'\ntable='t'\nid='i'",
+            "target.a.queue[1].nane: unknown key; did you mean name?",
+        ),
+        (
+            "[target.a]\nconnect = 'x'\n[[target.a.queue]]\nname='q'\ntabel='t'\nid='i'",
+            "target.a.queue[1].tabel: unknown key; did you mean table?",
+        ),
+        (
+            "[target.a]\nconnect = 'x'\n[[target.a.queue]]\nname='q'\ntable='t'\ndesing='fifo'",
+            "target.a.queue[1].desing: unknown key; did you mean design?",
+        ),
         ("[settings]\nintervall = '2s'", "settings.intervall: unknown key; did you mean interval?"),
         ("[settings]\ninterval = 'soon'", "settings.interval: 'soon' is not a duration: "),
         ("[settings]\ninterval = 0.1", "settings.interval: must be from 500ms to 1m"),
@@ -142,6 +156,25 @@ def test_what_is_written_is_read_back(name: str, written: list[Layout]) -> None:
 
 
 # -------------------------------------------------------------------------------------------------------- targets
+
+
+@pytest.mark.server  # the driver manager
+def test_known_targets_are_those_of_the_file_and_then_the_dsns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "odbc.ini").write_text(
+        "[old]\nDriver=FreeTDS\n[OldDsn]\nDriver=ODBC Driver 18 for SQL Server\n[a dsn]\nDriver=PostgreSQL Unicode\n"
+    )
+    monkeypatch.setenv("ODBCINI", str(tmp_path / "odbc.ini"))
+    more = "[target.odd]\nconnect = 'postgresql://me:hush@db1/shop'\n[target.plain]\nconnect = 'DSN=x;Database=y'\n"
+    first, second, odd, plain, *dsns = known_targets(parse_config(WHOLE + more, PATH))
+    assert first == KnownTarget("orders", "postgres", "db1/shop", environment="Frankfurt", prod=True, queues=2)
+    assert second == KnownTarget("old", "sqlserver", "DSN OldDsn", read_only=True)
+    assert "holds a password" in odd.problem
+    assert "hush" not in repr(odd)
+    assert plain.place == "x"
+    assert [each for each in dsns if each.name in ("old", "OldDsn", "a dsn")] == [
+        KnownTarget("OldDsn", "sqlserver", "ODBC Driver 18 for SQL Server", dsn=True),
+        KnownTarget("a dsn", "postgres", "PostgreSQL Unicode", dsn=True),
+    ], "the configuration's own `old` is what is meant by that name"
 
 
 def test_a_name_of_the_file_comes_with_its_queues() -> None:

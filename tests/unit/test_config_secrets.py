@@ -15,12 +15,13 @@ import keyring.backend
 import keyring.errors
 import pytest
 
+from qmon.config import secrets
 from qmon.config.file import parse_config
 from qmon.config.secrets import from_environment, from_keyring, from_prompt, unlock, variable
 from qmon.config.targets import choose
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
-from qmon.errors import BadInput, PasswordNeeded, Unreachable
+from qmon.errors import BadInput, PasswordNeeded, Unreachable, WrongPassword
 from tests import needs
 
 PATH = Path("some/qmon.toml")
@@ -159,6 +160,36 @@ def test_a_password_is_got_only_when_the_server_asks() -> None:
         unlock(target, attempt, (source("keyring", Secret("no")),))  # type: ignore[arg-type]
     with pytest.raises(PasswordNeeded, match="asks; set QMON_PASSWORD_A, store it with 'keyring set qmon a'"):
         unlock(target, attempt, (source("keyring", None),))  # type: ignore[arg-type]
+
+
+def test_a_wrong_password_is_asked_again_and_the_next_source_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = ["no", "", "right"]
+
+    def attempt(target: Target) -> str:
+        if target.password is None or target.password.reveal() != "right":
+            raise WrongPassword(f"wrong password ({target.password.origin if target.password else ''})")
+        return "connected"
+
+    monkeypatch.setattr(secrets, "_can_ask", lambda: True)
+    monkeypatch.setattr("getpass.getpass", lambda *_, **__: typed.pop(0))
+    target = Target("elsewhere", "postgres", {}, password=Secret("old", "the environment variable QMON_PASSWORD"))
+    unlocked, result = unlock(target, attempt)
+    assert (result, typed) == ("connected", [])
+    assert unlocked.password is not None
+    assert unlocked.password.reveal() == "right"
+    assert capsys.readouterr().err.splitlines() == [
+        "qmon: wrong password (the environment variable QMON_PASSWORD)",
+        *["qmon: wrong password (typed)"] * 2,
+    ]
+    typed += ["no", "never", "not at all", "right"]
+    with pytest.raises(WrongPassword, match="typed"):
+        unlock(target, attempt)
+    assert typed == ["right"], "asked three times"
+    monkeypatch.setattr(secrets, "_can_ask", lambda: False)
+    with pytest.raises(WrongPassword, match="environment"):
+        unlock(target, attempt)
 
 
 class Ring(keyring.backend.KeyringBackend):

@@ -88,7 +88,7 @@ def test_a_library_is_named_beside_other_queues() -> None:
         ('library = "obn"\n', "target.shop.queue[1].library: 'obn' is unknown; did you mean oban?"),
         ('library = "oban"\nname = "x"\n', "target.shop.queue[1].name: unknown key"),
         (JOBS + "queue = 3\n", "target.shop.queue[1].queue: must be a table of keys, not a whole number"),
-        (JOBS + "queue = { colum = 1 }\n", "target.shop.queue[1].queue: needs column"),
+        (JOBS + "queue = { colum = 1 }\n", "target.shop.queue[1].queue.colum: unknown key; did you mean column?"),
         (JOBS + "where = {}\n", "target.shop.queue[1].where: says nothing"),
         (JOBS + "where = { a = { pasd = true } }\n", "target.shop.queue[1].where.a: needs one of null, not, past"),
         (JOBS + 'queue = "q"\norder = ["id"]\n', "target.shop.queue[1].order: a queue that is told by queue or where"),

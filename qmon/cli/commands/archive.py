@@ -32,7 +32,7 @@ def add_to(app: typer.Typer) -> None:
 
 def archive(
     target: options.Target,
-    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="A queue that qmon has installed.")],
+    queue: options.InstalledQueue,
     config: options.ConfigPath = None,
     batch: Annotated[
         int, typer.Option("--batch", metavar="N", min=1, max=10_000, help="Messages at a time, at most.")

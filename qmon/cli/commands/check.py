@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperCommand
 
-from qmon.cli import options
+from qmon.cli import completion, options
 from qmon.errors import BadInput, QmonError, Unreachable
 from qmon.model.text import duration
 from qmon.redact import hide_secrets
@@ -67,7 +67,14 @@ def check(
     all_targets: options.AllTargets = False,
     queues: Annotated[
         list[str] | None,
-        typer.Option("--queue", "-q", metavar="QUEUE", help="Check this queue only; repeatable.", show_default=False),
+        typer.Option(
+            "--queue",
+            "-q",
+            metavar="QUEUE",
+            help="Check this queue only; repeatable.",
+            show_default=False,
+            autocompletion=completion.queues,
+        ),
     ] = None,
     config: options.ConfigPath = None,
     warn: Annotated[

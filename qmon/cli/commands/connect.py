@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qmon.cli import options
+from qmon.cli import completion, options
 from qmon.cli.guard import FAILED
 from qmon.cli.output import note, report
 from qmon.cli.past import BaselinesPath
@@ -47,8 +47,10 @@ def connect(
         list[str] | None,
         typer.Argument(
             metavar="[TARGET]...",
-            help=f"{options.TARGET} Or a fleet of qmon.toml, or the URL of a `qmon serve` and its target.",
+            help=f"{options.TARGET} Or a fleet of qmon.toml, or the URL of a `qmon serve` and its target. "
+            "Without one you are asked.",
             show_default=False,
+            autocompletion=completion.targets,
         ),
     ] = None,
     all_targets: options.AllTargets = False,
@@ -77,11 +79,12 @@ def connect(
     `https://ops-1:9777/orders-prod` shows what the `qmon serve` there polls: however many look, the database is polled
     once. It only shows.
     """
+    from qmon.cli.choosing import ask_target
     from qmon.cli.served import is_served, show
     from qmon.cli.session import chosen_each, watched
     from qmon.monitor.open import open_poller
 
-    named = targets or []
+    named = targets or ([] if all_targets else [ask_target(config)])
     if any(map(is_served, named)):
         if interval is not None or record is not None:
             raise BadInput("--interval and --record are for who polls: give qmon serve --every and --record")
@@ -97,12 +100,13 @@ def connect(
 
         raise typer.Exit(show_fleet(known, interval, read_only, theme, record, baselines))
     found, connection = watched(known[0])
+    typed = named[0] if named and named[0] not in found.config.fleets else found.target.name
     poller = open_poller(
         found.target, found.configured, interval_s=interval or found.config.settings.interval_s, first=connection
     )
     poller.begin()  # it reads while the screen is loaded
     try:
-        code = _watch(poller, found, read_only=read_only, theme=theme, record=record, baselines=baselines)
+        code = _watch(poller, found, typed, read_only=read_only, theme=theme, record=record, baselines=baselines)
     except BaseException:
         poller.close()
         raise
@@ -110,13 +114,23 @@ def connect(
 
 
 def _watch(
-    poller: Poller, found: Chosen, *, read_only: bool, theme: Theme | None, record: Path | None, baselines: Path | None
+    poller: Poller,
+    found: Chosen,
+    typed: str,
+    *,
+    read_only: bool,
+    theme: Theme | None,
+    record: Path | None,
+    baselines: Path | None,
 ) -> int:
     """The dashboard on a poller, until the user leaves; returns the exit code."""
     from qmon.cli.notices import on_a_screen
     from qmon.cli.past import of_target
+    from qmon.engines.registry import engine_for
+    from qmon.monitor.open import resolving
     from qmon.monitor.state.target import TargetHistory
     from qmon.tui import ActionRunner, redacted, run
+    from qmon.tui.configuration.followed import FollowedConfig
 
     known, settings = found.target, found.config.settings
     context = found.operator_context(read_only=read_only)
@@ -128,6 +142,9 @@ def _watch(
         runner=ActionRunner(context),
         alerting=on_a_screen(known.name, found.config),
         known=of_target(known.name, found.config, baselines, record),
+        followed=FollowedConfig(
+            found.config, typed, known, lambda queues: poller.find_by(resolving(engine_for(known), queues))
+        ),
     )
     fold = redacted(TargetHistory(settings.budget_percent / 100).add, context.redact)
     return run_recorded(

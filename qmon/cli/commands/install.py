@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qmon.cli import options
+from qmon.cli import completion, options
 from qmon.cli.output import clean, note, say
 from qmon.errors import BadInput
 
@@ -80,7 +80,10 @@ def _grant(at: Opened, layout: Layout) -> None:
 
 def uninstall(
     target: options.Target,
-    queue: Annotated[list[str], typer.Argument(metavar="QUEUE...", help="Queues that qmon has installed.")],
+    queue: Annotated[
+        list[str],
+        typer.Argument(metavar="QUEUE...", help="Queues that qmon has installed.", autocompletion=completion.queues),
+    ],
     config: options.ConfigPath = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:

@@ -28,7 +28,7 @@ def add_to(app: typer.Typer) -> None:
 
 def load(
     target: options.Target,
-    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="A queue that qmon has installed.")],
+    queue: options.InstalledQueue,
     config: options.ConfigPath = None,
     pushers: Annotated[int, typer.Option("--pushers", metavar="N", min=0, max=200, help="Pushing processes.")] = 2,
     poppers: Annotated[

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import urlsplit, urlunsplit
 
 import typer
 
 from qmon.cli import options
+from qmon.cli.guard import PARTLY
 from qmon.cli.output import clean, note, on_terminal, say, table
 from qmon.errors import BadInput
+from qmon.model.layout.layout import LayoutSource
 
 if TYPE_CHECKING:
-    from qmon.cli.ask import Answers
     from qmon.cli.session import Chosen, Opened
     from qmon.model.groups.group import Group
-    from qmon.model.layout.layout import Layout, TableName
+    from qmon.model.layout.layout import Layout
     from qmon.monitor.catalog.discovery.candidates import Candidate
     from qmon.monitor.catalog.resolve import Resolved
 
@@ -78,23 +77,15 @@ def queues(
         for each in listings if output == "csv" else ():
             _problems(each, note, named=named)
     fail_unless_all(known, listings)
+    if any(layout.source is not LayoutSource.DISCOVERY for each in listings for layout in each.resolved.lost):
+        raise typer.Exit(PARTLY)
 
 
 def _found(at: Opened) -> tuple[Resolved, list[Candidate]]:
     """What is known, and what else looks like a queue."""
-    from qmon.monitor.catalog.catalog import Catalog
-    from qmon.monitor.catalog.discovery.candidates import discover
-    from qmon.monitor.catalog.resolve import resolve
+    from qmon.monitor.catalog.proposal import known_and_found
 
-    resolved = resolve(at.connection, at.engine, at.configured, by_shape=False, by_library=True)
-    known = {name for layout in resolved.layouts for name in (layout.table, layout.data_table)}
-    known |= {found.group.table for found in resolved.groups}
-    catalog = Catalog(at.connection, at.engine)
-    theirs = resolved.of_libraries
-    findings = discover(catalog, [table for table in catalog.tables() if table.name not in theirs])
-    holders = catalog.lock_holders()
-    findings = [f if f.locked is None else replace(f, missing=holders.get(f.locked, f.missing)) for f in findings]
-    return resolved, [f for f in findings if not known & {f.layout.table, f.layout.data_table} - {None}]
+    return known_and_found(at.connection, at.engine, at.configured)
 
 
 def _sure(finding: Candidate) -> str:
@@ -127,6 +118,11 @@ def _rows(at: Opened, resolved: Resolved, findings: list[Candidate]) -> list[tup
         if len(each) > 1:
             rows.append((found.group.name, "table", found.group.table, source, f"{len(each)} queues"))
         rows += [(layout.queue, layout.design, layout.table, source, why) for layout in each]
+    reasons = {problem.queue: problem.reason for problem in resolved.problems}
+    rows += [
+        (layout.queue, layout.design, layout.table, _known_from(layout), f"cannot be watched: {reasons[layout.queue]}")
+        for layout in resolved.lost
+    ]
     rows += [(f.layout.queue, f.layout.design, f.layout.table, f"{_sure(f)}, by shape", _why(f)) for f in findings]
     return rows
 
@@ -140,7 +136,9 @@ def _print(listings: Sequence[_Listing], *, named: bool) -> None:
         if not each.rows:
             where = f"{each.target}: " if named else ""
             note(f"{where}no table here looks like a queue; name one in qmon.toml, or see: qmon install --help")
-        _problems(each, say, named=named)
+        said = {layout.queue for layout in each.resolved.lost}
+        problems = tuple(p for p in each.resolved.problems if p.grant or p.queue not in said)
+        _problems(replace(each, resolved=replace(each.resolved, problems=problems)), say, named=named)
     if any(each.findings for each in listings) and on_terminal():
         note("what is found by shape is a guess: qmon init writes it down for you to confirm")
 
@@ -230,11 +228,13 @@ def init(
     """
     from qmon.cli.ask import asked
     from qmon.cli.session import opened
+    from qmon.monitor.catalog.proposal import propose
 
     with opened(target, config, "init") as at:
         resolved, findings = _found(at)
         answers = asked(at, findings) if sys.stdin.isatty() and sys.stderr.isatty() else {}
-        proposal = propose(target, at, resolved, findings, answers)
+        said = {table: None if answer is None else answer.toml() for table, answer in answers.items()}
+        proposal = propose(target, at.target.name, at.config.targets.get(target), resolved, findings, said)
         place = file or config or at.config.path
     if str(place) == "-":
         print(proposal.text, end="")
@@ -243,58 +243,6 @@ def init(
     if kept is not None:
         note(f"the file that was there is kept as {kept}")
     note(f"written to {place}: {proposal.queues} queue(s) to look through; then: qmon connect {proposal.name}")
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigProposal:
-    """The text of a ``qmon.toml``, the name of its target, and how many queues it names."""
-
-    name: str
-    text: str
-    queues: int
-
-
-def propose(
-    typed: str,
-    at: Opened,
-    resolved: Resolved,
-    findings: Sequence[Candidate],
-    answers: Mapping[TableName, Answers | None],
-) -> ConfigProposal:
-    """A configuration for the target as it was typed: known queues, likely ones, those that ``answers`` tell of, and as
-    comments the possible ones.
-
-    The password, where one was typed, is left out.
-    """
-    from qmon.config.write import queue_to_toml, target_to_toml
-    from qmon.model.groups.configured import queue_from_dict
-    from qmon.model.groups.group import Group
-    from qmon.monitor.catalog.discovery.candidates import likely
-
-    known = at.config.targets.get(typed)
-    name = known.name if known is not None else _name(at.target.name)
-    connect = known.connect if known is not None else without_password(typed)
-    blocks = [_head(), target_to_toml(name, connect)]
-    libraries = {g.group.library for g in resolved.groups} | {layout.library for layout in resolved.layouts}
-    kept = [layout for layout in resolved.layouts if not layout.library]
-    for layout in kept:
-        blocks.append(_block(name, layout, [f"from the {layout.source.value}", *resolved.reasons[layout.queue]]))
-    blocks += [queue_to_toml(name, {"library": each}) for each in sorted(libraries - {""})]
-    written = {} if known is None else known.written
-    own = [queue.name for queue in at.configured if isinstance(queue, Group)]
-    blocks += [queue_to_toml(name, written[group]) for group in own]
-    guessed = [finding for finding in findings if likely(finding) and finding.layout.table not in answers]
-    blocks += [_found_block(name, finding, [finding.summary, *finding.how]) for finding in guessed]
-    said = [answer.toml() for answer in answers.values() if answer is not None]
-    for raw in said:
-        queue_from_dict(raw, where=str(raw["table"]), libraries=())
-        blocks.append(queue_to_toml(name, raw))
-    for finding in findings:
-        if not likely(finding) and finding.layout.table not in answers:
-            blocks.append(_maybe(name, finding))
-    blocks += [_comment(f"{p.queue or 'target'}: {p.reason}") for p in resolved.problems]
-    queues = len(kept) + len(own) + len(said) + len(guessed)
-    return ConfigProposal(name, "\n".join(blocks), queues)
 
 
 def write(path: Path, text: str, *, force: bool) -> Path | None:
@@ -314,71 +262,3 @@ def write(path: Path, text: str, *, force: bool) -> Path | None:
     except OSError as problem:
         raise BadInput(f"{path}: cannot be written: {problem.strerror}") from None
     return kept
-
-
-def without_password(typed: str) -> str:
-    """A URL or connection string without its password; a DSN as it is."""
-    from qmon.engines.keywords import format_connection_string, parse_connection_string, split_password
-
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", typed):
-        parts = urlsplit(typed)
-        user, at, host = parts.netloc.rpartition("@")
-        query = "&".join(pair for pair in parts.query.split("&") if not pair.lower().startswith("password="))
-        return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
-    if "=" in typed:
-        return format_connection_string(split_password(parse_connection_string(typed), "")[0])
-    return typed
-
-
-def _name(shown: str) -> str:
-    """A short name for a target, from how it is shown: ``db1/shop`` is ``shop``."""
-    last = re.sub(r"[^A-Za-z0-9_-]+", "-", shown.rpartition("/")[2]).strip("-")
-    return last or "target"
-
-
-def _head() -> str:
-    return (
-        "# Proposed by qmon init. Read it through: what was found by shape is a guess until you keep it.\n"
-        "# Passwords do not belong here: qmon takes them from the environment, the keyring, or asks.\n"
-    )
-
-
-def _comment(text: str) -> str:
-    return "".join(f"# {line}\n" for line in _lines(clean(text)))
-
-
-def _lines(text: str, at_most: int = 116) -> Iterator[str]:
-    line = ""
-    for word in text.split(" "):
-        if line and len(line) + 1 + len(word) > at_most:
-            yield line
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    yield line
-
-
-def _block(target: str, layout: Layout, why: Sequence[str]) -> str:
-    from qmon.config.write import queues_to_toml
-    from qmon.model.layout.zones import UNKNOWN
-
-    asked = any(zone == UNKNOWN for _, zone in layout.zones)
-    question = '# times = "local"   # or "utc", or such as "Europe/Berlin": to be said before any age is known\n'
-    return "".join(map(_comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
-
-
-def _found_block(target: str, finding: Candidate, why: Sequence[str]) -> str:
-    from qmon.config.write import queue_to_toml
-
-    if finding.written is None:
-        return _block(target, finding.layout, why)
-    return "".join(map(_comment, why)) + queue_to_toml(target, finding.written)
-
-
-def _maybe(target: str, finding: Candidate) -> str:
-    """A finding that somebody must decide on, as comments."""
-    lines = _found_block(target, finding, ()).splitlines()
-    question = f"Perhaps a queue: {finding.summary}."
-    if finding.missing:
-        question += f" To be said first: {finding.missing}."
-    return _comment(question) + "".join(f"# {line}\n" for line in lines)

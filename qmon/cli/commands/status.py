@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
+from qmon.cli.guard import PARTLY
 from qmon.cli.output import Format, clean, note, say, table
 from qmon.model.broker import TRANSMISSION, state
 from qmon.model.figure import Figure
 from qmon.model.group_view import group_views
+from qmon.model.layout.layout import LayoutSource
 from qmon.model.text import UNKNOWN, count, duration, rate
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from qmon.cli.session import Chosen
     from qmon.model.broker import BrokerView
     from qmon.model.figure import Verdict
-    from qmon.model.view import View
+    from qmon.model.view import QueueView, View
 
 _OVER_S: Final = 2.0
 _HEADERS: Final = (
@@ -69,6 +71,13 @@ def status(
     views = ask_each(known, ask)
     print_status(views, output, named=not alone)
     fail_unless_all(known, views)
+    if any(not_watched(queue) for view in views for queue in view.queues):
+        raise typer.Exit(PARTLY)
+
+
+def not_watched(queue: QueueView) -> bool:
+    """Whether a queue that somebody has named cannot be had: its table is not there, or may not be read."""
+    return queue.layout.source is not LayoutSource.DISCOVERY and any(failure.gone for failure in queue.failures)
 
 
 def print_status(views: Sequence[View], output: Format, *, named: bool = False) -> None:

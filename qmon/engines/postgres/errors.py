@@ -26,6 +26,7 @@ from qmon.errors import (
     QmonError,
     QueryFailed,
     Unreachable,
+    WrongPassword,
 )
 
 _WHERE: Final = re.compile(r'connection to server (?:at|on socket) "([^"]*)"(?: \([^)]*\))?(?:, port (\d+))? failed: ')
@@ -54,7 +55,7 @@ def _lasting(text: str) -> _Make:
 
 def _wrong_password(found: re.Match[str], where: str, target: Target) -> QmonError:
     origin = f" (from {target.password.origin})" if target.password and target.password.origin else ""
-    return Unreachable(f"wrong password{origin} for user {found[1]}, or no such user", retryable=False)
+    return WrongPassword(f"wrong password{origin} for user {found[1]}, or no such user")
 
 
 def _no_password(found: re.Match[str], where: str, target: Target) -> QmonError:

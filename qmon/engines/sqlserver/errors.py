@@ -25,6 +25,7 @@ from qmon.errors import (
     QmonError,
     QueryFailed,
     Unreachable,
+    WrongPassword,
 )
 
 DEFAULT_PORT: Final = 1433
@@ -162,11 +163,14 @@ def _login_failed(fault: DriverFault, target: Target, user: str | None) -> QmonE
         return Unreachable(f"login {user!r} is disabled; a DBA enables it", retryable=False)
     if {18487, 18488}.intersection(fault.numbers):
         return Unreachable(f"the password of login {user!r} has expired; change it first", retryable=False)
-    origin = target.password.origin if target.password is not None else ""
-    return Unreachable(
+    if target.password is None:
+        return Unreachable(
+            f"login failed for {user or 'this account'}: no such login, or it may not connect", retryable=False
+        )
+    origin = target.password.origin
+    return WrongPassword(
         f"login failed: wrong password{f' (from {origin})' if origin else ''} for {user or 'this account'}, no such "
-        "login, or it may not connect",
-        retryable=False,
+        "login, or it may not connect"
     )
 
 

@@ -103,7 +103,7 @@ def layout_from_dict(
     keys = Keys(raw, where)
     design = keys.choice("design", tuple(TRAITS))
     if design is None and not {"id", "ring"} & raw.keys():
-        raise BadInput(f"{where}: needs an id, the column that numbers the messages, or a design")
+        raise keys.missing("design", "an id, the column that numbers the messages, or a design")
     design = design or _fitting(raw)
     ids = keys.names("id")
     layout = Layout(
@@ -299,5 +299,5 @@ def need_table(keys: Keys, name: str) -> TableName:
     """A table that must be named. Raises ``BadInput``."""
     table = _table(keys, name)
     if table is None:
-        raise BadInput(f"{keys.where}: needs {name}")
+        raise keys.missing(name)
     return table

@@ -40,8 +40,14 @@ class CatalogReading:
         self._resolved = NOTHING
         self._read_at = float("-inf")
         self._again_s = LOST_S
+        self.anew = False
+        """What was found so far counts for nothing: queues are found in another way from now on."""
         self.gone = False
         """Something is missing that may come back: it is read again soon."""
+
+    def find_by(self, resolve: Resolve) -> None:
+        """Find the queues this way from now on; from any thread."""
+        self._resolve, self.anew = resolve, True
 
     @property
     def due(self) -> bool:
@@ -63,7 +69,9 @@ class CatalogReading:
     def read_here(self, connection: Connection) -> Resolved:
         """Read it at once; what is being read in the background is left out, as it may be older."""
         began = self._clock()
-        found = self._resolve(connection, self._resolved)
+        resolve = self._resolve
+        found = resolve(connection, NOTHING if self.anew else self._resolved)
+        self.anew = self._resolve is not resolve
         with self._lock:
             self._before = self._found = None
         return self._learn(found, self._clock() - began)

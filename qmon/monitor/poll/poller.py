@@ -160,6 +160,11 @@ class Poller:
             self._slow.find_head_again(changed)
         self._wake.set()
 
+    def find_by(self, resolve: Resolve) -> None:
+        """Find the queues to watch this way from now on, and poll as soon as they are found."""
+        self._catalog.find_by(resolve)
+        self._wake.set()
+
     def set_interval(self, seconds: float) -> None:
         """Poll every ``seconds`` from now on; raises ``BadInput`` outside 0.5 to 60."""
         self._interval_s = _checked(seconds)
@@ -259,7 +264,9 @@ class Poller:
         self._first_read(attempt, collector, connection)
         while not self._closed.is_set() and not attempt.abandoned.is_set():
             self._wake.clear()
-            if (found := self._catalog.take()) is not None:
+            if self._catalog.anew:
+                self._use(attempt, collector, connection)
+            elif (found := self._catalog.take()) is not None:
                 self._slow.use(collector.use(found))
             elif self._catalog.due and not self._slow.read_catalog():
                 self._use(attempt, collector, connection)

@@ -12,6 +12,7 @@ from qmon.operate.message import Message, MessageColumn
 from qmon.tui.message.payload import PayloadText
 from qmon.tui.sanitize import clean, cleaned, shorten
 from qmon.tui.spans import Line, LinePart, entry, fit, spread
+from qmon.tui.widgets.columns import GridColumn, GridRow, Table
 from qmon.tui.widgets.pager import PagerLine
 
 NO_PAYLOAD: Final = "the layout names no column with the payload; the columns are all there is"
@@ -93,6 +94,17 @@ def column_lines(message: Message) -> list[PagerLine]:
         else:
             lines.append(PagerLine(f"  {cleaned(value)}{'…' if each.cut else ''}"))
     return lines
+
+
+def column_table(message: Message) -> Table:
+    """The columns of a message, one a row, with what was read of each."""
+
+    def value(column: MessageColumn) -> str:
+        read = column.value.hex(" ") if isinstance(column.value, bytes) else column.value
+        return "" if read is None else cleaned(read)
+
+    rows = (GridRow(c.name, ((clean(c.name), ""), (clean(c.type_name), ""), (value(c), ""))) for c in message.columns)
+    return Table((GridColumn("column", ""), GridColumn("type", ""), GridColumn("value", "")), tuple(rows))
 
 
 def known_lines(sample: MessageSample) -> list[PagerLine]:

@@ -24,6 +24,7 @@ from qmon.tui.message.payload import PayloadText, payload_text
 from qmon.tui.sanitize import clean, cleaned
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
+from qmon.tui.widgets.columns import Table
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.pager import Pager, PagerLine
 
@@ -118,6 +119,10 @@ class MessageScreen(DashboardScreen):
         self._found, self._payload, self._read_at = message.found, message.payload, self.app.clock()
         self._said = clean(message.problem) or ("" if message.found is not None else _GONE)
         self.redraw()
+
+    def table(self) -> Table | None:
+        """The columns of the message, one a row."""
+        return None if self._found is None else panel.column_table(self._found)
 
     # ------------------------------------------------------------------------------------------------------- drawing
 

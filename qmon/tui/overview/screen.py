@@ -86,7 +86,7 @@ class OverviewScreen(DashboardScreen):
                 lambda cells, _: causes.lines(ranked.causes, len(view.queues), cells), stale=stale
             )
         kept = overview.ordered(keep(ranked.queues, self.filter_text, overview.words), *self.sorted_by)
-        empty = f"no queue matches {clean(self.filter_text)}" if view.queues else "no queue is known on this target"
+        empty = f"no queue matches {clean(self.filter_text)}" if view.queues else self._no_queue
         known = self.app.known.baselines
         self.unusual = baselines.find(known, view.target, view.queues) if view.target in known.hours else None
         self.grid.columns = overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
@@ -173,9 +173,23 @@ class OverviewScreen(DashboardScreen):
         self.app.selected = message.key
         self.app.switch_mode("queue")
 
+    @property
+    def _no_queue(self) -> str:
+        more = "" if self.app.unwritten else "; W lists tables that may be queues"
+        return f"no queue is known on this target{more}"
+
     def action_count_exactly(self) -> None:
         """Ask for an exact count of the queue under the cursor."""
         self.app.count_exactly(self.grid.cursor)
+
+    def action_propose(self) -> None:
+        """List what looks like a queue, to be written into the configuration."""
+        self.app.propose()
+
+    def unavailable(self) -> dict[str, str]:
+        """By the id of a key why it can do nothing now."""
+        why = self.app.unwritten
+        return super().unavailable() | ({"propose": why} if why else {})
 
     def on_screen_resume(self) -> None:
         """Put the cursor on the queue that was shown meanwhile."""

@@ -23,6 +23,7 @@ from qmon.tui.shared.banner import alert_lines, banner, tour_lines
 from qmon.tui.shared.header import header, heading
 from qmon.tui.shared.keybar import KeyLine
 from qmon.tui.status import Freshness, Shown
+from qmon.tui.widgets.columns import Table
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -213,6 +214,20 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
         actions = palette.actions(self.active_bindings.values(), self.unavailable(), self.app.run_action)
         await self.app.push_screen(palette.Palette(actions, self.app.places()), do)
+
+    # ---------------------------------------------------------------------------------------------------- saving
+
+    def table(self) -> Table | None:
+        """What ``ctrl+s`` writes as CSV or JSON; ``None``: there is no table here."""
+        grid = next(iter(self.query(Grid)), None)
+        return Table(tuple(grid.columns), grid.rows) if grid is not None and grid.rows else None
+
+    def action_save(self) -> None:
+        """Ask for a file, and write the table or the screen."""
+        from qmon.tui.shared import saving
+
+        view = self.app.shown.view
+        saving.ask(self.app, self.NAME, self.table(), view.sampled_at if view is not None else None)
 
     # ------------------------------------------------------------------------------------------ sort and filter
 

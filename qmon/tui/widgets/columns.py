@@ -59,6 +59,14 @@ class GridRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """All that a table holds, also the columns and rows that do not fit on the screen."""
+
+    columns: tuple[GridColumn, ...]
+    rows: tuple[GridRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Placed:
     """A column with its place: ``index`` in the row's cells, ``x`` and ``width`` in cells."""
 

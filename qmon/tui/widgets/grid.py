@@ -155,6 +155,11 @@ class Grid(TonedWidget, can_focus=True):
             self.cursor = key
             self.post_message(self.Selected(key))
 
+    @property
+    def rows(self) -> tuple[GridRow, ...]:
+        """Every row, also those that are not on the screen."""
+        return self._rows
+
     def select(self, key: str) -> None:
         """Put the cursor on the row of that key, if it is there."""
         if key in self.keys:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from qmon.cli import options
+from qmon.cli import completion, options
 from qmon.errors import BadInput
 from qmon.model.operations import Side
 
@@ -55,7 +55,12 @@ class StateChoice(StrEnum):
 
 Queue = Annotated[
     str | None,
-    typer.Argument(metavar="[QUEUE]", help="The queue. May be left out where there is only one.", show_default=False),
+    typer.Argument(
+        metavar="[QUEUE]",
+        help="The queue. May be left out where there is only one.",
+        show_default=False,
+        autocompletion=completion.queues,
+    ),
 ]
 _IDS: Final = (
     "These messages only, as plans and screens call them; where several columns know one: a/b,a/c. "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from qmon.cli import options
+from qmon.cli import completion, options
 from qmon.cli.commands.act import act
 from qmon.cli.output import note, report, table
 
@@ -110,7 +110,10 @@ def show(target: options.Target, config: options.ConfigPath = None, output: opti
 def empty(
     target: options.Target,
     queue: Annotated[
-        str | None, typer.Argument(metavar="[QUEUE]", help="Of this queue only.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="[QUEUE]", help="Of this queue only.", show_default=False, autocompletion=completion.queues
+        ),
     ] = None,
     config: options.ConfigPath = None,
     older_than: act.OlderThan = None,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import typer
 
+from qmon.cli.guard import PARTLY
 from qmon.cli.options import Given
 from qmon.cli.output import Meter, clean, note, say
 from qmon.cli.output import report as write
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PARTLY: Final = 3
 _PIPED_EVERY_S: Final = 5.0
 _BAR: Final = 30
 _LABEL: Final = 10

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qmon.cli import options
+from qmon.cli import completion, options
 from qmon.cli.commands.pipeline.options import Conf, LakePath, Master, lake_of, needed
 from qmon.cli.output import clean, report, say
 from qmon.errors import BadInput
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 def messages(
     target: options.Target,
-    queues: Annotated[list[str], typer.Argument(metavar="QUEUE", help="Queues whose archive is read.")],
+    queues: Annotated[
+        list[str],
+        typer.Argument(metavar="QUEUE", help="Queues whose archive is read.", autocompletion=completion.queues),
+    ],
     lake: LakePath,
     config: options.ConfigPath = None,
     payloads: Annotated[

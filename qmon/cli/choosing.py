@@ -1,0 +1,82 @@
+"""Which target is meant, asked at a terminal: those that are known are listed, and how to write a URL is said."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from qmon.cli.output import clean, note, say, table
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.config.known import KnownTarget
+
+ENGINES: Final = {"postgres": "PostgreSQL", "sqlserver": "SQL Server", None: ""}
+_MOST: Final = 10
+
+
+def ask_target(path: Path | None) -> str:
+    """What somebody chose: a name that ``choose`` knows, or what it takes for a URL or a connection string.
+
+    Raises ``BadInput`` without a terminal, and where the configuration cannot be read.
+    """
+    from qmon.cli.served import is_served
+    from qmon.config.file import read_config
+    from qmon.config.known import HOW_TO_WRITE, known_targets
+    from qmon.config.targets import choose
+
+    config = read_config(path)
+    known = known_targets(config)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        names = ", ".join(each.name for each in known[:_MOST])
+        more = f" and {len(known) - _MOST} more" if len(known) > _MOST else ""
+        raise BadInput(f"which target? {f'known: {names}{more}; or ' if names else ''}a URL: {HOW_TO_WRITE[0]}")
+    _list(known, config.path, HOW_TO_WRITE)
+    only = "1" if len(known) == 1 else None
+    while True:
+        typed = str(typer.prompt("Number, name or URL", default=only, err=True)).strip()
+        text = _meant(typed, known)
+        if is_served(text):
+            return text
+        try:
+            choose(text, config)
+        except BadInput as problem:
+            note(f"qmon: {problem}")
+        else:
+            return text
+
+
+def _meant(typed: str, known: Sequence[KnownTarget]) -> str:
+    """The name at a number; anything else as it is."""
+    names = [each.name for each in known]
+    if typed not in names and typed.isdecimal() and 0 < int(typed) <= len(names):
+        return names[int(typed) - 1]
+    return typed
+
+
+def _list(known: Sequence[KnownTarget], path: Path, urls: Sequence[str]) -> None:
+    if known:
+        rows = [(number, *target_row(each)) for number, each in enumerate(known, 1)]
+        table(("NO.", *TARGET_HEADERS), rows, wrap=3)
+    else:
+        say(f"No target is configured in {clean(path)}, and the driver manager knows no DSN.")
+    say(f"\nA URL: {' or '.join(urls[:2])}")
+    say("Without its password, which is asked for. `qmon demo` shows queues of its own.\n")
+
+
+TARGET_HEADERS: Final = ("TARGET", "ENGINE", "WHERE", "KNOWN FROM")
+
+
+def target_row(target: KnownTarget) -> tuple[str, ...]:
+    """A target's cells below ``TARGET_HEADERS``."""
+    source = "DSN" if target.dsn else "qmon.toml"
+    words = (
+        source, target.environment, "prod" * target.prod, "read-only" * target.read_only,
+        f"{target.queues} queues" if target.queues > 1 else "1 queue" * target.queues,
+    )  # fmt: skip
+    place = target.problem or (f"driver {target.place}" if target.dsn else target.place)
+    return target.name, ENGINES[target.engine], place, ", ".join(filter(None, words))

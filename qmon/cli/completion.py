@@ -1,0 +1,52 @@
+"""What the shell completes: targets and their queues, as far as they are known without a connection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from qmon.errors import QmonError
+
+if TYPE_CHECKING:
+    from qmon.config.file import Config
+
+Words = list[tuple[str, str]]
+"""Each with what some shells show beside it."""
+
+
+def targets(context: typer.Context, incomplete: str) -> Words:
+    """The targets of the configuration and the DSNs."""
+    from qmon.config.known import known_targets
+
+    config = _config(context)
+    known = () if config is None else known_targets(config)
+    return [(each.name, each.place) for each in known if each.name.startswith(incomplete)]
+
+
+def queues(context: typer.Context, incomplete: str) -> Words:
+    """The queues that the configuration names for the target before: others are not known without a connection. As the
+    value of an option it is not known which target that is, and those of all are named.
+    """
+    from qmon.model.groups.configured import name_of
+
+    config = _config(context)
+    if config is None:
+        return []
+    params = context.params
+    typed = [*filter(None, [params.get("target")]), *(params.get("targets") or ())]
+    wanted = [config.targets[name] for name in typed or config.targets if name in config.targets]
+    names = dict.fromkeys(name_of(queue) for target in wanted for queue in target.queues)
+    return [(name, "") for name in names if name.startswith(incomplete)]
+
+
+def _config(context: typer.Context) -> Config | None:
+    """The configuration that the line names, else the usual one; ``None`` where it cannot be read."""
+    from qmon.config.file import read_config
+
+    given: Any = context.params.get("config")
+    try:
+        return read_config(None if given is None else Path(given))
+    except QmonError:
+        return None

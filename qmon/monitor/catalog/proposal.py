@@ -1,0 +1,137 @@
+"""What ``qmon.toml`` would say of a target: the queues that are known, and those that discovery proposes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit, urlunsplit
+
+from qmon.config.file import TargetConfig
+from qmon.config.write import comment, queue_to_toml, queues_to_toml, target_to_toml
+from qmon.engines.base import Connection, Engine
+from qmon.engines.keywords import format_connection_string, parse_connection_string, split_password
+from qmon.model.groups.configured import ConfiguredQueue, queue_from_dict
+from qmon.model.groups.group import Group
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.zones import UNKNOWN
+from qmon.monitor.catalog.catalog import Catalog
+from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likely
+from qmon.monitor.catalog.resolve import Resolved, resolve
+
+Answered = Mapping[TableName, Mapping[str, object] | None]
+"""By table the queue that somebody has described, as ``qmon.toml`` has it; ``None``: it is no queue."""
+
+
+def known_and_found(
+    connection: Connection, engine: Engine, configured: Sequence[ConfiguredQueue]
+) -> tuple[Resolved, list[Candidate]]:
+    """What is known, and what else looks like a queue. Raises what ``Connection.fetch`` raises."""
+    resolved = resolve(connection, engine, configured, by_shape=False, by_library=True)
+    known = {name for layout in resolved.layouts for name in (layout.table, layout.data_table)}
+    known |= {found.group.table for found in resolved.groups}
+    catalog = Catalog(connection, engine)
+    theirs = resolved.of_libraries
+    findings = discover(catalog, [table for table in catalog.tables() if table.name not in theirs])
+    holders = catalog.lock_holders()
+    findings = [f if f.locked is None else replace(f, missing=holders.get(f.locked, f.missing)) for f in findings]
+    return resolved, [f for f in findings if not known & {f.layout.table, f.layout.data_table} - {None}]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigProposal:
+    """The text of a ``qmon.toml``, the name of its target, and how many queues it names."""
+
+    name: str
+    text: str
+    queues: int
+
+
+def propose(
+    typed: str,
+    shown: str,
+    known: TargetConfig | None,
+    resolved: Resolved,
+    findings: Sequence[Candidate],
+    answers: Answered,
+) -> ConfigProposal:
+    """A whole configuration for the target as it was ``typed``: known queues, likely ones, those that ``answers`` tell
+    of, and as comments the possible ones.
+
+    ``shown``: how the target is called; ``known``: what the configuration says of it. The password, where one was
+    typed, is left out.
+    """
+    name = known.name if known is not None else name_of_target(shown)
+    connect = known.connect if known is not None else without_password(typed)
+    blocks = [_head(), target_to_toml(name, connect)]
+    libraries = {g.group.library for g in resolved.groups} | {layout.library for layout in resolved.layouts}
+    kept = [layout for layout in resolved.layouts if not layout.library]
+    for layout in kept:
+        blocks.append(_block(name, layout, [f"from the {layout.source.value}", *resolved.reasons[layout.queue]]))
+    blocks += [queue_to_toml(name, {"library": each}) for each in sorted(libraries - {""})]
+    written = {} if known is None else known.written
+    own = [queue.name for queue in (() if known is None else known.queues) if isinstance(queue, Group)]
+    blocks += [queue_to_toml(name, written[group]) for group in own]
+    guessed = [finding for finding in findings if likely(finding) and finding.layout.table not in answers]
+    blocks += [found_block(name, finding) for finding in guessed]
+    said = [answer for answer in answers.values() if answer is not None]
+    for raw in said:
+        queue_from_dict(raw, where=str(raw["table"]), libraries=())
+        blocks.append(queue_to_toml(name, raw))
+    for finding in findings:
+        if not likely(finding) and finding.layout.table not in answers:
+            blocks.append(_maybe(name, finding))
+    blocks += [comment(f"{p.queue or 'target'}: {p.reason}") for p in resolved.problems]
+    queues = len(kept) + len(own) + len(said) + len(guessed)
+    return ConfigProposal(name, "\n".join(blocks), queues)
+
+
+def without_password(typed: str) -> str:
+    """A URL or connection string without its password; a DSN as it is."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", typed):
+        parts = urlsplit(typed)
+        user, at, host = parts.netloc.rpartition("@")
+        query = "&".join(pair for pair in parts.query.split("&") if not pair.lower().startswith("password="))
+        return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
+    if "=" in typed:
+        return format_connection_string(split_password(parse_connection_string(typed), "")[0])
+    return typed
+
+
+def name_of_target(shown: str) -> str:
+    """A short name for a target, from how it is shown: ``db1/shop`` is ``shop``."""
+    last = re.sub(r"[^A-Za-z0-9_-]+", "-", shown.rpartition("/")[2]).strip("-")
+    return last or "target"
+
+
+def found_block(target: str, finding: Candidate) -> str:
+    """The lines of a queue that was found, with the reasons."""
+    return _lines_of(target, finding, [finding.summary, *finding.how])
+
+
+def _lines_of(target: str, finding: Candidate, why: Sequence[str]) -> str:
+    if finding.written is None:
+        return _block(target, finding.layout, why)
+    return "".join(map(comment, why)) + queue_to_toml(target, finding.written)
+
+
+def _block(target: str, layout: Layout, why: Sequence[str]) -> str:
+    asked = any(zone == UNKNOWN for _, zone in layout.zones)
+    question = '# times = "local"   # or "utc", or such as "Europe/Berlin": to be said before any age is known\n'
+    return "".join(map(comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
+
+
+def _maybe(target: str, finding: Candidate) -> str:
+    """A finding that somebody must decide on, as comments."""
+    lines = _lines_of(target, finding, ()).splitlines()
+    question = f"Perhaps a queue: {finding.summary}."
+    if finding.missing:
+        question += f" To be said first: {finding.missing}."
+    return comment(question) + "".join(f"# {line}\n" for line in lines)
+
+
+def _head() -> str:
+    return (
+        "# Proposed by qmon init. Read it through: what was found by shape is a guess until you keep it.\n"
+        "# Passwords do not belong here: qmon takes them from the environment, the keyring, or asks.\n"
+    )

@@ -1,0 +1,156 @@
+"""The dashboard with its configuration: what is found is proposed, and what changes in the file counts at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from qmon.config.file import Config, TargetConfig
+from qmon.errors import BadInput
+from qmon.model.alerts.rules import applying
+from qmon.model.text import counted
+from qmon.monitor.alerting import Alerting
+from qmon.monitor.catalog.discovery.candidates import Candidate
+from qmon.monitor.source import SnapshotSource
+from qmon.operate.open import read_only_by
+from qmon.tui import keys
+from qmon.tui.action_runner import explain
+from qmon.tui.app import QmonApp
+from qmon.tui.configuration.followed import FollowedConfig
+from qmon.tui.configuration.proposal import ProposalDialog, QueuesFound
+from qmon.tui.feed import Fold, ViewReady
+from qmon.tui.sanitize import clean
+
+
+class ConfiguredApp(QmonApp, inherit_bindings=False):
+    """Polls the target itself, so that queues can be found on it and written into ``qmon.toml``."""
+
+    BINDINGS = keys.APP
+
+    def __init__(self, source: SnapshotSource, fold: Fold, *, followed: FollowedConfig, **options: Any) -> None:
+        super().__init__(source, fold, **options)
+        self.unwritten = ""
+        self._followed = followed
+        self._looking = self._looked = False
+        known = followed.of_target
+        self._read_only = self.shown.read_only and not (known is not None and known.read_only)
+        """It was started so, whatever the file says."""
+
+    def on_view_ready(self, message: ViewReady) -> None:
+        """Look once for what may be queues where none is known; the figures themselves are the base's."""
+        self._read_again()
+        if not message.view.queues and message.view.server.broker is None and not self._looked:
+            self._look(asked=False)
+
+    def tick(self) -> None:
+        """A second has passed without new figures."""
+        super().tick()
+        self._read_again()
+
+    # ------------------------------------------------------------------------------------------------- proposals
+
+    def propose(self) -> None:
+        """List what looks like a queue, to be written into the configuration."""
+        self._look(asked=True)
+
+    def _look(self, *, asked: bool) -> None:
+        """Look on a thread; ``QueuesFound`` comes at the end."""
+        if self._looking:
+            return
+        self._looking = self._looked = True
+        if asked:
+            self.say("looking for tables that may be queues")
+
+        def run() -> None:
+            try:
+                message = QueuesFound(self._followed.find(), asked=asked)
+            except Exception as problem:
+                message = QueuesFound((), explain(problem), asked=asked)
+            self.post_message(message)
+
+        threading.Thread(target=run, name="qmon-discovery", daemon=True).start()
+
+    def on_queues_found(self, message: QueuesFound) -> None:
+        """Show what was found, unless something else was opened meanwhile; nothing is said where nobody has asked."""
+        self._looking = False
+        if message.found and (message.asked or len(self.screen_stack) == 1):
+            self.push_screen(ProposalDialog(self.shown.target, message.found, self._followed.config.path), self._write)
+        elif message.asked:
+            words = clean(message.problem) or "no other table here looks like a queue"
+            self.notify(words, timeout=10, markup=False)
+
+    def _write(self, chosen: Sequence[Candidate] | None) -> None:
+        if not chosen:
+            return
+        try:
+            self._followed.add(chosen)
+        except BadInput as problem:
+            self.notify(clean(str(problem)), severity="error", timeout=30, markup=False)
+            return
+        count, path = counted(len(chosen), "queue"), clean(str(self._followed.config.path))
+        self.notify(f"{count} written to {path}", timeout=10, markup=False)
+
+    # ------------------------------------------------------------------------------------------------ read again
+
+    def _read_again(self) -> None:
+        """Where the file has changed, use what it says now; one that cannot be read is said, and changes nothing."""
+        before = self._followed.config
+        try:
+            config = self._followed.read_again()
+        except BadInput as problem:
+            self.notify(clean(str(problem)), severity="error", timeout=30, markup=False)
+            return
+        if config is None:
+            return
+        later = self._apply(before, config)
+        words = f"{clean(config.path.name)} was read again"
+        if later:
+            words += f"; from the next start on: {', '.join(later)}"
+        self.notify(words, timeout=10, markup=False)
+
+    def _apply(self, before: Config, config: Config) -> list[str]:
+        """Use what has changed; returns the keys of what counts only from the next start on."""
+        known = self._followed.of_target
+        old = before.targets.get(known.name) if known is not None else None
+        self._use_rules(config)
+        if (interval_s := config.settings.interval_s) != before.settings.interval_s:
+            self.source.set_interval(interval_s)
+            self.shown = replace(self.shown, interval_s=interval_s)
+        if known is not None:
+            self._use_target(known)
+        settings, settings_before = config.settings, before.settings
+        changed = {
+            "redact": settings.redact != settings_before.redact,
+            "trash": settings.trash_days != settings_before.trash_days,
+            "budget_percent": settings.budget_percent != settings_before.budget_percent,
+            "[[notify]]": config.receivers != before.receivers,
+        }
+        if known is not None and old is not None:
+            changed |= {
+                "connect": (known.connect, known.engine) != (old.connect, old.engine),
+                "budget": known.budget != old.budget,
+                "baselines": known.baselines != old.baselines,
+            }
+        return [name for name, is_so in changed.items() if is_so]
+
+    def _use_rules(self, config: Config) -> None:
+        rules, bell = applying(config.alerts, self.shown.target), config.alerting.bell
+        if isinstance(self.alerting, Alerting):
+            self.alerting.use(rules, bell=bell)
+        elif rules:
+            self.alerting = Alerting(self.shown.target, rules, bell=bell)
+            if self.memory is not None:
+                self.alerting.on_change = self.memory.alerted
+
+    def _use_target(self, known: TargetConfig) -> None:
+        """What may be changed from here, and what the header says of the target."""
+        read_only = self._read_only or known.read_only
+        self.shown = replace(self.shown, environment=known.environment, prod=known.prod, read_only=read_only)
+        if self.runner is None:
+            return
+        context = self.runner.context
+        target = replace(context.target, environment=known.environment, prod=known.prod, read_only=known.read_only)
+        why = context.read_only if self._read_only else read_only_by(target)
+        self.runner.context = replace(context, target=target, read_only=why)

@@ -1,0 +1,106 @@
+"""The ``qmon.toml`` of a session: looked at again and again, and added to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from qmon.config.adding import add, free_name
+from qmon.config.file import Config, TargetConfig, read_config
+from qmon.engines.base import Session, Target
+from qmon.engines.registry import engine_for
+from qmon.errors import BadInput
+from qmon.model.groups.configured import ConfiguredQueue
+from qmon.monitor.catalog.discovery.candidates import Candidate
+from qmon.monitor.catalog.proposal import found_block, known_and_found, name_of_target, without_password
+
+_EVERY_S: Final = 2.0
+_SESSION: Final = Session("init", statement_timeout_s=15.0, lock_timeout_s=1.0, read_only=True)
+
+
+class FollowedConfig:
+    """Not thread-safe, but for ``find``.
+
+    Args:
+        config: as it was read.
+        typed: the target as it was typed: a name of the configuration, or what ``choose`` takes besides.
+        target: the same, with its password.
+        watch: has these queues of the configuration watched from now on.
+        clock: our monotonic clock, seconds.
+    """
+
+    def __init__(
+        self, config: Config, typed: str, target: Target, watch: Callable[[Sequence[ConfiguredQueue]], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self.config = config
+        self._typed = typed
+        self._name = typed if typed in config.targets else ""
+        self._target = target
+        self._watch = watch
+        self._clock = clock
+        self._looked_at = clock()
+        self._seen = self._stamp()
+
+    @property
+    def of_target(self) -> TargetConfig | None:
+        """What the configuration says of the target; ``None`` where it does not name it."""
+        return self.config.targets.get(self._name)
+
+    def read_again(self) -> Config | None:
+        """The configuration where its file has changed since it was last read, and ``None`` otherwise.
+
+        Queues that have changed are watched from now on. Raises ``BadInput`` once for a file that cannot be read:
+        what was read before still counts.
+        """
+        if self._clock() - self._looked_at < _EVERY_S:
+            return None
+        self._looked_at = self._clock()
+        if (now := self._stamp()) == self._seen or now is None:  # an editor may have taken it away for a moment
+            return None
+        self._seen = now
+        config = read_config(self.config.path)
+        if self._name and self._name not in config.targets:
+            raise BadInput(f"{config.path}: {self._name} is no longer in it; what it said still counts")
+        self._use(config)
+        return config
+
+    def find(self) -> list[Candidate]:
+        """What looks like a queue and is not known yet, the most certain first; over a connection of its own.
+
+        Raises what connecting and reading the catalogue raise.
+        """
+        known = self.of_target
+        connection = engine_for(self._target).connect(self._target, _SESSION)
+        try:
+            return known_and_found(connection, engine_for(self._target), () if known is None else known.queues)[1]
+        finally:
+            connection.close()
+
+    def add(self, chosen: Sequence[Candidate]) -> None:
+        """Write these queues at the end of the file, with the target where it is not in it yet, and watch them.
+
+        Raises ``BadInput`` where that cannot be; the file is as it was then.
+        """
+        name, connect = self._name, None
+        if not name:
+            name, connect = free_name(name_of_target(self._target.name), self.config), without_password(self._typed)
+        config = add(self.config.path, name, connect, [found_block(name, each) for each in chosen])
+        self._name, self._seen = name, self._stamp()
+        self._use(config)
+
+    def _use(self, config: Config) -> None:
+        before = self.of_target
+        self.config = config
+        known = self.of_target
+        if known is not None and known.queues != (() if before is None else before.queues):
+            self._watch(known.queues)
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        """What changes with the file; ``None``: there is none."""
+        try:
+            found = self.config.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,0 +1,112 @@
+"""What discovery found on a target, for the user to mark and to have written into ``qmon.toml``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.screen import ModalScreen
+
+from qmon.model.text import counted
+from qmon.monitor.catalog.discovery.candidates import Candidate, likely
+from qmon.tui.keys import PROPOSAL
+from qmon.tui.sanitize import clean
+from qmon.tui.widgets.columns import GridColumn, GridRow
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+_COLUMNS: Final = (
+    GridColumn("table", "TABLE", least=12, most=40, shrinks_to=16, sortable=False),
+    GridColumn("design", "AS", least=6, most=14, sortable=False, rank=1),
+    GridColumn("why", "WHY", least=20, grows=True, sortable=False),
+)
+
+
+class QueuesFound(Message):
+    """Discovery has ended. ``problem``: why nothing could be looked for. ``asked``: somebody waits for it."""
+
+    def __init__(self, found: Sequence[Candidate], problem: str = "", *, asked: bool) -> None:
+        super().__init__()
+        self.found, self.problem, self.asked = tuple(found), problem, asked
+
+
+class ProposalDialog(ModalScreen[tuple[Candidate, ...]], inherit_bindings=False):
+    """Lists the tables; the result is those that are to be written, none where it was left."""
+
+    BINDINGS = PROPOSAL
+    AUTO_FOCUS = "Grid"
+
+    def __init__(self, target: str, found: Sequence[Candidate], path: Path) -> None:
+        super().__init__()
+        self._target, self._path = target, path
+        self._found = {str(each.layout.table): each for each in found}
+        self._marked = {name for name, each in self._found.items() if likely(each)}
+
+    def compose(self) -> ComposeResult:
+        """What it is about, the tables, and what the keys do."""
+        with Vertical(id="proposal"):
+            yield Lines(id="proposal-title", most=2)
+            yield Grid(_COLUMNS)
+            yield Lines(id="proposal-hint", most=2)
+
+    def on_mount(self) -> None:
+        """Show the tables."""
+        title = f"{counted(len(self._found), 'table')} of {clean(self._target)} may be queues"
+        self.query_one("#proposal-title", Lines).show(
+            lambda *_: [((f" {title}", "strong"),), ((" ◆ are written: a guess counts once you keep it", "muted"),)]
+        )
+        self._show()
+
+    def _show(self) -> None:
+        self.query_one(Grid).show([_row(name, each, name in self._marked) for name, each in self._found.items()])
+        count = counted(len(self._marked), "queue")
+        path = clean(str(self._path))
+        self.query_one("#proposal-hint", Lines).show(
+            lambda *_: [
+                ((" space", "key"), (" marks  ", "muted"), ("W", "key"), (f" writes {count} to", "muted")),
+                ((f" {path}", "muted"), ("  esc", "key"), (" leaves it as it is", "muted")),
+            ]
+        )  # fmt: skip
+
+    def action_mark(self) -> None:
+        """Mark the table under the cursor, or no longer."""
+        name = self.query_one(Grid).cursor
+        if name is None:
+            return
+        if self._found[name].missing:
+            self.app.notify(
+                f"first to be said: {clean(self._found[name].missing)}; qmon init asks", timeout=10, markup=False
+            )
+            return
+        self._marked ^= {name}
+        self._show()
+
+    def action_write(self) -> None:
+        """Have those that are marked written."""
+        if not self._marked:
+            self.app.notify("nothing is marked: space marks the table under the cursor", timeout=5, markup=False)
+            return
+        self._finish(tuple(each for name, each in self._found.items() if name in self._marked))
+
+    def action_close(self) -> None:
+        """Leave the configuration as it is."""
+        self._finish(())
+
+    def _finish(self, chosen: tuple[Candidate, ...]) -> None:
+        if self.is_current:
+            self.dismiss(chosen)
+
+
+def _row(name: str, found: Candidate, marked: bool) -> GridRow:
+    tone = "faint" if found.missing else "strong" if marked else "text"
+    why = f"to be said first: {found.missing}; {found.summary}" if found.missing else found.summary
+    design = found.layout.design if found.written is None else "states"
+    return GridRow(
+        name,
+        ((("◆ " if marked else "  ") + clean(name), tone), (clean(design), "muted"), (clean(why), "muted")),
+        id=clean(name),
+    )

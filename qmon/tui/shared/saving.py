@@ -1,0 +1,166 @@
+"""Writes the table of a screen as CSV or JSON, or the whole screen as SVG."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from qmon.errors import BadInput
+from qmon.model.text import UNKNOWN, spreadsheet_safe
+from qmon.tui.keys import SAVE
+from qmon.tui.sanitize import clean
+from qmon.tui.widgets.columns import GridColumn, Table
+from qmon.tui.widgets.filter_bar import FilterBar
+from qmon.tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from qmon.tui.app import QmonApp
+
+_TABLE: Final = (".csv", ".json")
+_SCREEN: Final = ".svg"
+_NUMBER: Final = re.compile(r"-?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?")
+
+
+def records(table: Table) -> list[dict[str, str | float | None]]:
+    """A record a row, by the columns' keys; ``None`` where it is not known. Lines above groups are left out."""
+    return [
+        {column.key: _value(text, column) for column, (text, _) in zip(table.columns, row.cells, strict=True)}
+        for row in table.rows
+        if not row.heading
+    ]
+
+
+def _value(text: str, column: GridColumn) -> str | float | None:
+    """A number where a cell of a column of numbers is nothing else; one that is estimated keeps its sign, as a text."""
+    text = text.strip()
+    if column.right and _NUMBER.fullmatch(text):
+        plain = text.replace(",", "")
+        return float(plain) if "." in plain else int(plain)
+    return None if text in ("", UNKNOWN) else text
+
+
+def as_csv(table: Table) -> str:
+    """A header and a line a row."""
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    lines.writerow(column.key for column in table.columns)
+    for record in records(table):
+        lines.writerow(spreadsheet_safe(each) if isinstance(each, str) else each for each in record.values())
+    return out.getvalue()
+
+
+def as_json(table: Table, target: str, screen: str, at: str) -> str:
+    """One object: what was shown where and when, and its ``rows``."""
+    found = {"target": target, "screen": screen, "at": at, "rows": records(table)}
+    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+
+
+def file_name(target: str, screen: str, at: str) -> str:
+    """The name that is proposed, without its ending: ``qmon-shop-overview-20261124-031500``."""
+    plain = re.sub(r"[^\w.-]+", "-", target).strip("-.")
+    return "-".join(part for part in ("qmon", plain, screen, at) if part)
+
+
+def write_new(path: Path, text: str) -> Path:
+    """Write a file that is not there yet; returns its whole path. Raises ``BadInput``."""
+    path = path.expanduser()
+    try:
+        with path.open("x", encoding="utf-8", newline="") as file:
+            file.write(text)
+    except FileExistsError:
+        raise BadInput(f"{path} is there already: nothing was written") from None
+    except (OSError, ValueError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "no file can be called so"
+        raise BadInput(f"{path}: cannot be written: {reason}") from None
+    return path.resolve()
+
+
+class SaveDialog(ModalScreen[Path], inherit_bindings=False):
+    """Asks for the name of a file, whose ending says what is written; the result is the name, or ``None``.
+
+    Args:
+        name: what is proposed, without an ending.
+        endings: those there are here.
+    """
+
+    BINDINGS = SAVE
+    AUTO_FOCUS = "FilterBar"
+
+    def __init__(self, name: str, endings: Sequence[str]) -> None:
+        super().__init__()
+        self._first = name + endings[0]
+        self._endings = tuple(endings)
+
+    def compose(self) -> ComposeResult:
+        """The line to type in, and what its ending means."""
+        with Vertical():
+            yield FilterBar(prompt="write to", hint="")
+            yield Lines(id="save-hint", most=2)
+
+    def on_mount(self) -> None:
+        """Propose a name."""
+        self.query_one(FilterBar).open(self._first)
+        what = "the table as .csv or .json, the screen as .svg" if _TABLE[0] in self._endings else "the screen as .svg"
+        folder = clean(str(Path.cwd()))
+        self.query_one("#save-hint", Lines).show(
+            lambda *_: [((f" {what}; tab goes through them", "muted"),), ((f" enter writes it in {folder}", "muted"),)]
+        )
+
+    def action_ending(self) -> None:
+        """The next ending."""
+        bar = self.query_one(FilterBar)
+        stem, now = bar.text, Path(bar.text).suffix
+        if now in self._endings:
+            stem = bar.text.removesuffix(now)
+        following = self._endings[(self._endings.index(now) + 1) % len(self._endings)] if now in self._endings else ""
+        bar.open(stem + (following or self._endings[0]))
+
+    @on(FilterBar.Done)
+    def _done(self, message: FilterBar.Done) -> None:
+        name = self.query_one(FilterBar).text.strip()
+        if self.is_current:
+            self.dismiss(Path(name) if message.kept and name else None)
+
+
+def ask(app: QmonApp, screen: str, table: Table | None, at: float | None) -> None:
+    """Ask for a file and write it; what was written where is said in a corner, or why nothing was.
+
+    ``at``: the moment of the figures, in seconds since the epoch; ``None`` before the first.
+    """
+    moment = datetime.now(UTC) if at is None else datetime.fromtimestamp(at, UTC)
+    target = app.shown.target
+
+    def write(path: Path | None) -> None:
+        if path is None:
+            return
+        ending = path.suffix.lower()
+        try:
+            if ending == _SCREEN:
+                text = app.export_screenshot(title=f"{target}, {screen}")
+            elif ending not in _TABLE:
+                raise BadInput("nothing was written: the name ends in .csv, .json or .svg, which says what is")
+            elif table is None:
+                raise BadInput("nothing was written: there is no table here, but the screen as .svg")
+            elif ending == ".csv":
+                text = as_csv(table)
+            else:
+                text = as_json(table, target, screen, moment.isoformat(timespec="seconds"))
+            written = write_new(path, text)
+        except BadInput as problem:
+            app.notify(clean(str(problem)), severity="warning", timeout=15, markup=False)
+        else:
+            app.notify(f"written: {clean(str(written))}", timeout=10, markup=False)
+
+    endings = (*(_TABLE if table is not None else ()), _SCREEN)
+    app.push_screen(SaveDialog(file_name(target, screen, moment.strftime("%Y%m%dT%H%M%SZ")), endings), write)

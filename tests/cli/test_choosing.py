@@ -1,0 +1,108 @@
+"""``qmon connect`` alone lists what is known and lets one choose; the shell completes targets and queues."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.calling import call
+from tests.cli.pseudo_terminal import Terminal
+from tests.facts import query
+from tests.needs import posix
+
+CONFIG = """
+[target.orders-prod]
+connect = "mssql://monitor@sql1/Orders"
+prod = true
+[[target.orders-prod.queue]]
+name = "mails"
+table = "Mail"
+id = "Id"
+[[target.orders-prod.queue]]
+name = "invoices"
+table = "Invoice"
+id = "Id"
+[target.shop]
+connect = {shop}
+environment = "staging"
+"""
+
+
+@pytest.fixture
+def configured(own_home: Path, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A configuration of two targets, and a DSN."""
+    own_home.parent.mkdir(parents=True)
+    own_home.write_text(CONFIG.format(shop=json.dumps(database)))
+    (tmp_path / "odbc.ini").write_text("[warehouse]\nDriver=FreeTDS\nServername=x\n")
+    monkeypatch.setenv("ODBCINI", str(tmp_path / "odbc.ini"))
+    return own_home.parents[1]
+
+
+@posix
+def test_connect_alone_lists_what_is_known_and_asks(configured: Path) -> None:
+    terminal = Terminal("connect", home=configured)
+    terminal.expect("Number, name or URL:")
+    rows = [line.split() for line in terminal.seen.splitlines()]
+    assert ["1", "orders-prod", "SQL", "Server", "sql1/Orders", "qmon.toml,", "prod,", "2", "queues"] in rows
+    assert any(row[:3] == ["2", "shop", "PostgreSQL"] and row[-2:] == ["qmon.toml,", "staging"] for row in rows)
+    assert ["warehouse", "SQL", "Server", "driver", "FreeTDS", "DSN"] in [row[1:] for row in rows]
+    assert "postgresql://user@host/database or mssql://login@host/Database" in terminal.seen
+    terminal.type("shpo")
+    terminal.expect("did you mean shop?")
+    terminal.expect("Number, name or URL:", times=2)
+    terminal.type("2")
+    terminal.expect("live")
+    os.write(terminal.leader, b"q")
+    assert terminal.end() == 0, terminal.seen
+
+
+def test_without_a_terminal_it_says_what_is_known(configured: Path) -> None:
+    done = call("connect")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("qmon: which target? known: orders-prod, shop, ")
+    assert done.stderr.endswith("; or a URL: postgresql://user@host/database\n")
+    assert "warehouse" in done.stderr
+
+
+def completed(*words: str) -> list[str]:
+    """What bash would offer for the last word, but for the DSNs of this machine."""
+    line = " ".join(("qmon", *words))
+    asked = {"_QMON_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words))}
+    done = call(environment=asked)
+    ours = ("orders-prod", "shop", "warehouse", "elsewhere", "mails", "invoices")
+    return [word for word in done.stdout.split() if word in ours]
+
+
+def test_targets_and_queues_are_completed(configured: Path, tmp_path: Path) -> None:
+    assert completed("status", "") == ["orders-prod", "shop", "warehouse"]
+    assert completed("connect", "s") == ["shop"]
+    assert completed("serve", "shop", "o") == ["orders-prod"]
+    for line in (("requeue", "orders-prod"), ("check", "orders-prod", "--queue"), ("archive", "orders-prod")):
+        assert completed(*line, "") == ["mails", "invoices"]
+    assert completed("pause", "orders-prod", "i") == ["invoices"]
+    assert completed("pause", "shop", "") == []
+    other = tmp_path / "other.toml"
+    other.write_text("[target.elsewhere]\nconnect = 'postgresql://db2/x'\n")
+    assert completed("status", "--config", str(other), "") == ["elsewhere", "warehouse"]
+    other.write_text("[target")
+    assert completed("status", "--config", str(other), "") == []
+
+
+def test_a_configured_table_that_is_missing_is_a_row_and_exit_code_3(own_home: Path, database: str) -> None:
+    query(database, "CREATE TABLE here (id bigserial PRIMARY KEY)")
+    queue = "[[target.shop.queue]]\nname = '{0}'\ntable = '{0}'\nid = 'id'\n"
+    own_home.parent.mkdir(parents=True)
+    own_home.write_text(f"[target.shop]\nconnect = {json.dumps(database)}\n" + queue.format("here"))
+    for command in ("queues", "status"):
+        assert call(command, "shop").exit_code == 0
+    with own_home.open("a") as file:
+        file.write(queue.format("gone"))
+    for command, form in (("queues", "table"), ("status", "table"), ("status", "json")):
+        done = call(command, "shop", "--output", form)
+        assert done.exit_code == 3, done.output
+        assert "there is no table gone, or our role may not see it" in done.stdout
+    listed = call("queues", "shop").stdout
+    assert [line.split()[0] for line in listed.splitlines()] == ["QUEUE", "here", "gone"]

@@ -1,0 +1,143 @@
+"""The dashboard and its ``qmon.toml``: what is found is proposed and written, and what changes in the file counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from qmon.config.adding import add, free_name
+from qmon.config.file import read_config
+from qmon.engines.registry import engine_for
+from qmon.errors import BadInput
+from qmon.monitor.open import open_poller, resolving
+from qmon.monitor.state.target import TargetHistory
+from qmon.operate.open import open_context
+from qmon.tui.action_runner import ActionRunner
+from qmon.tui.configuration import followed
+from qmon.tui.configuration.app import ConfiguredApp
+from qmon.tui.configuration.followed import FollowedConfig
+from qmon.tui.configuration.proposal import ProposalDialog
+from qmon.tui.widgets.grid import Grid
+from tests.contract.watching import ROOMY, target_of
+from tests.facts import query
+from tests.tui.test_live import until
+
+POSSIBLE = """
+CREATE TABLE parcels (id bigserial PRIMARY KEY, status text CHECK (status IN ('new', 'sent')), attempts int);
+CREATE INDEX ON parcels (status, id);
+INSERT INTO parcels (status) SELECT 'new' FROM generate_series(1, 3);
+"""
+PARCELS = ("public.parcels",)
+
+
+@asynccontextmanager
+async def watching(url: str, path: Path, typed: str = "") -> AsyncIterator[ConfiguredApp]:
+    """The dashboard on a database, with this file as its configuration."""
+    config = add(path, "other", "postgresql://db1/other", [])
+    target = target_of(url)
+    known = config.targets.get(typed)
+    poller = open_poller(target, () if known is None else known.queues, interval_s=0.5, budget=ROOMY)
+    follow = FollowedConfig(
+        config, typed or url, target, lambda queues: poller.find_by(resolving(engine_for(target), queues))
+    )
+    app = ConfiguredApp(
+        poller, TargetHistory().add, followed=follow, plain=False, runner=ActionRunner(open_context(target))
+    )
+    try:
+        yield app
+    finally:
+        poller.close()
+
+
+def names(app: ConfiguredApp) -> list[str]:
+    """The queues on the screen."""
+    view = app.shown.view
+    return [] if view is None else [queue.name for queue in view.queues]
+
+
+def said(app: ConfiguredApp) -> str:
+    """What was said in a corner and is still there."""
+    return "\n".join(str(each.message) for each in app._notifications)
+
+
+@pytest.mark.server
+async def test_what_may_be_a_queue_is_proposed_written_and_watched(database: str, tmp_path: Path) -> None:
+    query(database, POSSIBLE)
+    path = tmp_path / "qmon" / "qmon.toml"
+    async with watching(database, path) as app, app.run_test(size=(120, 40)) as pilot:
+        await until(
+            pilot,
+            lambda: isinstance(app.screen, ProposalDialog) and [g.keys for g in app.screen.query(Grid)] == [PARCELS],
+            "what was found is proposed",
+        )
+        assert names(app) == []
+        await pilot.press("W")
+        assert "nothing is marked" in said(app)
+        await pilot.press("space", "W")
+        await until(pilot, lambda: names(app) == ["parcels"], "it is watched")
+        assert f"1 queue written to {path}" in said(app)
+        await pilot.press("W")
+        await until(pilot, lambda: "no other table here looks like a queue" in said(app), "nothing more is there")
+    known = next(target for name, target in read_config(path).targets.items() if name != "other")
+    assert target_of(known.connect).parameters == target_of(database).parameters
+    assert [each["table"] for each in known.written.values()] == ["public.parcels"]
+
+
+@pytest.mark.server
+async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothing(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(followed, "_EVERY_S", 0.0)
+    query(database, "CREATE TABLE a (id bigserial PRIMARY KEY); CREATE TABLE b (id bigserial PRIMARY KEY)")
+    path = tmp_path / "qmon.toml"
+    head = f"[target.shop]\nconnect = {json.dumps(database)}\n"
+    queues = "[[target.shop.queue]]\nname = '{0}'\ntable = '{0}'\nid = 'id'\n"
+    write(path, head + queues.format("a"))
+    async with watching(database, path, "shop") as app, app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: names(app) == ["a"], "what the file names is watched")
+        more = "environment = 'staging'\nread_only = true\nprod = true\nbudget = '2%'\n"
+        write(path, head + more + queues.format("b") + "[settings]\ninterval = '1s'\n")
+        await until(pilot, lambda: names(app) == ["b"], "the other one is, and the first no longer")
+        assert "qmon.toml was read again; from the next start on: budget" in said(app)
+        assert (app.shown.environment, app.shown.prod, app.shown.read_only) == ("staging", True, True)
+        assert app.runner is not None
+        assert "read_only = true" in (app.runner.read_only or "")
+        assert app.source.interval_s == 1.0
+        write(path, head + queues.format("b") + "conect = 1\n")
+        await until(pilot, lambda: "conect: unknown key" in said(app), "the fault is said")
+        assert (names(app), app.alerting) == (["b"], None)
+        rule = "[[alert]]\nname = 'x'\nfigure = 'depth'\nwarn = 100\n"
+        write(path, head + queues.format("b") + rule)
+        await until(pilot, lambda: app.alerting is not None, "its rules count")
+        assert app.runner.read_only is None
+
+
+def write(path: Path, text: str) -> None:
+    """Write the file as an editor does: anew, in its place."""
+    made = path.with_suffix(".new")
+    made.write_text(text)
+    made.replace(path)
+
+
+def test_queues_are_added_at_the_end_and_what_is_there_stays(tmp_path: Path) -> None:
+    path, link = tmp_path / "qmon.toml", tmp_path / "link.toml"
+    mine = "# mine\n[target.shop]  # the shop\nconnect = 'postgresql://db1/shop'\n[settings]\ninterval = '1s'"
+    path.write_text(mine)
+    path.chmod(0o600)
+    link.symlink_to(path)
+    block = "[[target.{}.queue]]\nname = 'q'\ntable = 't'\nid = 'i'\n"
+    config = add(link, "shop", None, [block.format("shop")])
+    assert path.read_text() == f"{mine}\n\n{block.format('shop')}"
+    assert (link.is_symlink(), path.stat().st_mode & 0o777) == (True, 0o600)
+    assert [len(target.queues) for target in config.targets.values()] == [1]
+    assert free_name("shop", config) == "shop-2"
+    before = path.read_text()
+    with pytest.raises(BadInput, match="there is a queue 'q' above already"):
+        add(path, "shop", None, [block.format("shop")])
+    assert path.read_text() == before
+    assert set(tmp_path.iterdir()) == {path, link}
+    assert add(path, "shop-2", "postgresql://db2/shop", [block.format("shop-2")]).targets.keys() == {"shop", "shop-2"}
