@@ -110,10 +110,10 @@ def test_debugging_shows_where_and_still_no_password() -> None:
 
 
 def test_a_fault_of_our_own_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise RuntimeError("at postgresql://me:s3cretword@h/db;PWD={s3cret;word}")
 
-    monkeypatch.setattr("qmon.cli.session.chosen", broken)
+    monkeypatch.setattr("qmon.cli.session.chosen_each", broken)
     done = call("queues", "x")
     assert done.exit_code == 1
     assert done.stderr.startswith("qmon: something in qmon went wrong: RuntimeError: ")
