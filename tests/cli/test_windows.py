@@ -47,7 +47,7 @@ def test_a_queue_is_installed_loaded_recorded_and_shown_again(database: str, tmp
     done = json.loads(qmon("load", database, "naive", "--for", "2s", "--output", "json", home=tmp_path))
     assert done["totals"]["pushed"] > 0
     assert done["totals"]["errors"] == 0
-    assert qmon("status", database, "--output", "csv", home=tmp_path).splitlines()[1].startswith("naive,naive,")
+    assert ",naive,naive," in qmon("status", database, "--output", "csv", home=tmp_path).splitlines()[1]
     qmon("record", database, "--to", str(tmp_path / "kept"), "--every", "500ms", "--for", "2s", home=tmp_path)
     (sealed,) = (tmp_path / "kept").rglob("*.zst")
     assert not sealed.name.startswith("_")

@@ -147,6 +147,7 @@ def refused_all(
     plans: dict[str, PreparedAction] = {
         "requeue": operator.requeue(batch, ANY),
         "requeue by ending sessions": operator.requeue(replace(fifo, timeout_s=0.0), ANY),
+        "redrive": operator.redrive(batch, Choice()),
         "purge": operator.purge(batch, Choice()),
         "undo": operator.undo(done),
         "empty trash": operator.empty_trash(None, 0.0),

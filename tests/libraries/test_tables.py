@@ -42,7 +42,8 @@ CREATE TABLE river_job (
     id bigserial PRIMARY KEY, state river_job_state NOT NULL, attempt smallint NOT NULL DEFAULT 0,
     max_attempts smallint NOT NULL DEFAULT 25, attempted_at timestamptz, created_at timestamptz NOT NULL DEFAULT now(),
     finalized_at timestamptz, scheduled_at timestamptz NOT NULL DEFAULT now(), priority smallint NOT NULL DEFAULT 1,
-    args jsonb, attempted_by text[], kind text NOT NULL DEFAULT 'send', queue text NOT NULL DEFAULT 'default'
+    args jsonb, attempted_by text[], errors jsonb[], kind text NOT NULL DEFAULT 'send',
+    queue text NOT NULL DEFAULT 'default'
 );
 CREATE INDEX ON river_job (state, queue, priority, scheduled_at, id);
 CREATE INDEX ON river_job (state, finalized_at) WHERE finalized_at IS NOT NULL;
