@@ -17,7 +17,7 @@ from tests.libraries.test_tables import DELAYED_JOB, GOOD_JOB, LARAVEL, RIVER, S
 pytestmark = pytest.mark.server
 
 MORE = {
-    RIVER.name: "ALTER TABLE river_job ADD errors jsonb[], ADD metadata jsonb NOT NULL DEFAULT '{}';",
+    RIVER.name: "ALTER TABLE river_job ADD metadata jsonb NOT NULL DEFAULT '{}';",
     GOOD_JOB.name: """
 ALTER TABLE good_jobs ADD updated_at timestamp, ADD error_event smallint, ADD batch_id uuid;
 UPDATE good_jobs SET serialized_params = '{"executions": 2}';
