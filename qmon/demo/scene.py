@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from qmon.model.budget import Budget
 from qmon.model.layout.layout import Layout
 from qmon.model.view import View
 from qmon.workload.plan import PlannedFault, QueueLoad
 
 SCHEMA: Final = "shop"
+BUDGET: Final = Budget(0.03)
+"""What watching may cost here: enough for all to be read on a slow machine, since nobody else needs this server."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,15 @@ class Rank(IntEnum):
     """What a verdict is made of."""
     WATCHED = 2
     """The same of a queue that is looked at by itself, or has a verdict."""
-    ALWAYS = 3
+    TARGET = 3
+    """What verdicts of all queues are made of: waits, blocking, horizon, sessions."""
+    ALWAYS = 4
     """Part of each poll."""
 
 
-SLOWEST_S: Final[Mapping[Rank, float]] = {Rank.DETAIL: 60.0, Rank.DECIDES: 10.0, Rank.WATCHED: 10.0}
+SLOWEST_S: Final[Mapping[Rank, float]] = {
+    Rank.DETAIL: 60.0, Rank.DECIDES: 10.0, Rank.WATCHED: 10.0, Rank.TARGET: 10.0
+}  # fmt: skip
 """Seconds between readings, at most: nothing is read less often because of what it costs."""
 FULL: Final = 0.95
 """The expected share of the budget above which something is read less often."""

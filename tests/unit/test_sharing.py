@@ -99,3 +99,13 @@ def test_what_other_sessions_of_ours_take_is_part_of_the_budget() -> None:
         assert bool(observer.observing(0).throttled) == (poll >= 20), poll
     assert expected[19] > 5.0  # with five milliseconds more than there is room for
     assert 8.0 < expected[-1] <= 10.0
+
+
+def test_what_decides_for_all_queues_is_throttled_last() -> None:
+    of_target = [ProbeStatement(probe, HeadSample, STATEMENT) for probe in ("waits", "blocking", "horizon")]
+    observer = ProbeBudget(Budget(0.005))
+    for _ in range(40):
+        observer.choose([*of_target, *STATEMENTS], 1.0, watched={each.queue for each in STATEMENTS})
+        observer.learn({key: 0.02 if key[1] == "clock" else 0.5 for key in observer.timed()}, {}, 0.5)
+    throttled = observer.observing(0).throttled
+    assert throttled and all(each.queue for each in throttled)

@@ -226,6 +226,7 @@ def _shown(length: float | None, *, tour: bool) -> int:
     """The demo under the dashboard, for so many seconds or until the user leaves; returns the exit code."""
     from qmon.config.file import Settings
     from qmon.demo import runner
+    from qmon.demo.scene import BUDGET
     from qmon.monitor.open import open_poller
     from qmon.monitor.state.target import TargetHistory
     from qmon.operate.open import open_context
@@ -233,8 +234,8 @@ def _shown(length: float | None, *, tour: bool) -> int:
 
     need_terminal("use --headless --for 20s")
     with runner.scene(tour=tour) as (target, _, story):
-        poller = open_poller(target, interval_s=Settings().interval_s)
+        poller = open_poller(target, interval_s=Settings().interval_s, budget=BUDGET)
         return run(
-            poller, story.watching(TargetHistory().add), environment=target.environment, for_s=length,
+            poller, story.watching(TargetHistory(BUDGET.share).add), environment=target.environment, for_s=length,
             runner=ActionRunner(open_context(target)), told=story.told if tour else None,
         )  # fmt: skip

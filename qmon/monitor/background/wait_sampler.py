@@ -1,8 +1,9 @@
 """Samples what sessions wait for, between polls: a thread and a connection of its own, one constant cheap statement.
 
 For servers that count no waits. All qmons of the database together sample four times a second, one alone twice where
-nobody waits; ten times while the waits are on the screen, once in two seconds while another target is, and never so
-often that this would take half a per cent of one processor.
+nobody waits; ten times while the waits are on the screen, once in two seconds while another target is. Never so often
+that this would take a quarter of a per cent of one processor, or half of one while they are on the screen. As with
+probes, what a sample costs comes from the least of its last times: on a busy server the others tell of the server.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from statistics import median
 from typing import Final
 
 from qmon import log
@@ -34,12 +34,14 @@ QUIET_S: Final = 0.5
 _QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
 AWAY_S: Final = 2.0
-_COST_FACTOR: Final = 200.0
+_COST_FACTOR: Final = 400.0
+_COST_FACTOR_CLOSELY: Final = 200.0
+"""A sample is followed by a rest of so many times its cost, at least."""
 _AROUND: Final = 2.0
 """The processor time of a sample, as a multiple of what passes between the clocks around it (measured)."""
 _LONGEST: Final = 2.5
 """Weight of a sample: the time since the one before, capped at this many times the planned interval."""
-_MEDIAN_OF: Final = 7
+_LEAST_OF: Final = 16
 _DEADLINE_S: Final = 5.0
 _CIRCLES: Final = {"limit": 50, "chars": 200}
 
@@ -114,28 +116,32 @@ class WaitSampler(BackgroundReader):
         last = waited_at = self._clock()
         planned = 0.0
 
-        def read(bound: Bound) -> Rows:
+        def read(bound: Bound, took_s: deque[float]) -> Rows:
             started, rows, ended = connection.fetch_batch([clock, bound, clock])
-            took_lately.append(records(ClockSample, ended)[0].now_at - records(ClockSample, started)[0].now_at)
+            took_s.append(max(0.0, records(ClockSample, ended)[0].now_at - records(ClockSample, started)[0].now_at))
             return rows
 
-        took_lately: deque[float] = deque(maxlen=_MEDIAN_OF)
+        sample_s: deque[float] = deque(maxlen=_LEAST_OF)
+        circles_s: deque[float] = deque(maxlen=_LEAST_OF)
         while not self._closed and not self._given_up:
             started = self._clock()
-            seen = records(WaitSample, read(sample))
+            seen = records(WaitSample, read(sample, sample_s))
+            took_s = min(sample_s)
             stands_for = min(started - last, _LONGEST * planned)
             last = started
             self._add(began, seen, stands_for)
             waited_at = started if seen else waited_at
             if circles is not None and sum(wait.sessions for wait in seen if wait.kind == "Lock") > 1:
-                self._see(records(CircleSample, read(circles)))
-            cost = median(took_lately) * _AROUND
+                self._see(records(CircleSample, read(circles, circles_s)))
+                took_s += min(circles_s)
+            cost = took_s * _AROUND
             often_s = CLOSELY_S if self._focus.closely else EVERY_S
             if not self._focus.closely and started - waited_at > _QUIET_AFTER_S:
                 often_s = max(EVERY_S, QUIET_S / self.qmons)
             if self._focus.away:
                 often_s = AWAY_S
-            planned = max(often_s, cost * _COST_FACTOR) * self.qmons
+            factor = _COST_FACTOR_CLOSELY if self._focus.closely else _COST_FACTOR
+            planned = max(often_s, cost * factor) * self.qmons
             self.share = cost / planned
             self._wake.wait(planned)
             self._wake.clear()

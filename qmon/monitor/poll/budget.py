@@ -230,6 +230,8 @@ class ProbeBudget:
             return Rank.DETAIL
         if not self._in_each(key) or (self._turn < 1.0 and not key[0]):
             return Rank.ALWAYS  # a queue has its turn every ten seconds, and needs what decides for all in that poll
+        if not key[0]:
+            return Rank.TARGET
         return Rank.WATCHED if key[0] in self._watched else Rank.DECIDES
 
     def _proven(self, key: Key) -> bool:

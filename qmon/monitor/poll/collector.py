@@ -252,10 +252,11 @@ class Collector:
 
     def _ask(self, statements: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
         """Ask once more in this poll, because of what it has found."""
-        began, of_poll = self._clock(), (self._runner.one_trip, self._runner.missed)
-        found, failed = self._runner.run(statements)
+        of_poll = self._runner.one_trip, self._runner.missed
+        clock = self._statements.of("clock", ClockSample)
+        found, failed = self._runner.run([*statements, clock], [each.key for each in statements], later=True)
         self._runner.one_trip, self._runner.missed = of_poll
-        self.observer.learn({statements[0].key: (self._clock() - began) * 1000}, {}, None)
+        self.observer.learn(self._runner.times, self._runner.alone, None)
         failures += failed
         return found
 

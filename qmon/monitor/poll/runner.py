@@ -56,7 +56,8 @@ class Runner:
         self._connection = connection
         self._by_text = by_text
         self._lists: tuple[dict[Key, ProbeStatement], dict[Key, ProbeStatement]] = ({}, {})
-        """What has been asked in a batch: first of a poll's, which the clock ends, then of others."""
+        """What has been asked in a batch: first of a poll's, then of what is asked later in it."""
+        self._later = False
         self._suspicion = suspicion or InFlightProbe()
         self._met: set[tuple[str, str]] = set()
         self._proven: set[tuple[str, str]] = set()
@@ -96,14 +97,15 @@ class Runner:
         self._suspicion.quarantine.keep(stays)
 
     def run(
-        self, statements: Sequence[ProbeStatement], timed: Collection[Key] = frozenset()
+        self, statements: Sequence[ProbeStatement], timed: Collection[Key] = frozenset(), *, later: bool = False
     ) -> tuple[Results, list[ProbeFailure]]:
-        """Run the statements; ``timed``: take the time of these.
+        """Run the statements; ``timed``: take the time of these, for which the clock must be among the statements.
 
-        Raises ``ConnectionLost``; every other failure is returned beside the results.
+        ``later``: these are asked because of what the poll has found so far. Raises ``ConnectionLost``; every other
+        failure is returned beside the results.
         """
         self._polls += 1
-        self.trips = 0
+        self.trips, self._later = 0, later
         self.times, self.alone = {}, {}
         results: Results = {}
         self._meet(statements)
@@ -217,7 +219,7 @@ class Runner:
             raise
         except QueryFailed as problem:
             if listed and not isinstance(problem, LockTimeout):
-                self._lists[last is None].clear()  # one that is not asked for may be what the server does not take
+                self._lists[self._later].clear()  # one that is not asked for may be what the server does not take
             self._note(problem)
             return False
         self._suspicion.answered()
@@ -241,7 +243,7 @@ class Runner:
 
     def _listed(self, statements: Sequence[ProbeStatement], clock: ProbeStatement | None) -> list[ProbeStatement]:
         """All that was ever asked in such a batch, in the order in which it came; the clock at the end."""
-        known = self._lists[clock is None]
+        known = self._lists[self._later]
         known |= {each.key: each for each in statements}
         if clock is not None:
             known[clock.key] = known.pop(clock.key)
