@@ -44,6 +44,7 @@ TYPES: Final[dict[str, Any]] = {
     "recording": _LINE,
     "replay": figures.ReplayReport,
     "status": figures.StatusReport,
+    "targets": target.TargetsReport,
     "trash": target.TrashReport,
 }
 

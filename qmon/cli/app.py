@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "notify": ("notify",),
     "act.act": ("requeue", "redrive", "purge", "pause", "resume", "repair", "undo", "end-blocker", "gate"),
     "act.operations": ("operations", "trash"),
+    "targets": ("targets",),
     "queues": ("queues", "init"),
     "doctor.doctor": ("doctor",),
     "setup": ("setup",),

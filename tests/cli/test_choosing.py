@@ -12,6 +12,7 @@ from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
 from tests.facts import query
 from tests.needs import posix
+from tests.schemas import valid
 
 CONFIG = """
 [target.orders-prod]
@@ -106,3 +107,21 @@ def test_a_configured_table_that_is_missing_is_a_row_and_exit_code_3(own_home: P
         assert "there is no table gone, or our role may not see it" in done.stdout
     listed = call("queues", "shop").stdout
     assert [line.split()[0] for line in listed.splitlines()] == ["QUEUE", "here", "gone"]
+
+
+def test_targets_lists_what_is_known_and_what_can_be_reached(configured: Path) -> None:
+    with (configured / "qmon" / "qmon.toml").open("a") as file:
+        file.write('[target.off]\nconnect = "postgresql://me@127.0.0.1:1/none"\n')
+    done = call("targets", "--output", "json")
+    assert done.exit_code == 0, done.output
+    found = {each["name"]: each for each in valid(done.stdout, "targets")["targets"]}
+    assert list(found) == ["orders-prod", "shop", "off", "warehouse"]
+    assert (found["shop"]["reachable"], found["shop"]["problem"]) == (True, None)
+    assert found["shop"]["server_version"].split(".")[0].isdecimal()
+    assert found["off"]["reachable"] is False
+    assert "nothing listens on 127.0.0.1 port 1" in found["off"]["problem"]
+    assert (found["orders-prod"]["prod"], found["orders-prod"]["queues"]) == (True, 2)
+    assert found["warehouse"]["dsn"]
+    assert "nothing listens on" in " ".join(call("targets").stdout.split())
+    unasked = valid(call("targets", "--no-connect", "--output", "json").stdout, "targets")["targets"]
+    assert {each["reachable"] for each in unasked} == {None}

@@ -27,7 +27,7 @@ WITH_TARGET: Final = {
     "gate": ("install", NOWHERE, "q"),
     "install": (NOWHERE, "naive", "--schema", "q"),
 }
-ALONE: Final = {"designs": (), "libraries": (), "help": ("recording",)}
+ALONE: Final = {"designs": (), "libraries": (), "targets": (), "help": ("recording",)}
 SAVED: Final = ("replay", "export")
 
 

@@ -151,6 +151,30 @@ class LibraryReport(TypedDict):
     docs: str
 
 
+class NamedTarget(TypedDict):
+    """A target that can be named. ``place``: where it is, of a DSN its driver; ``dsn``: the configuration does not name
+    it; ``reachable``: ``None`` where it was not asked; ``problem``: why it was not reached, or cannot be used."""
+
+    name: str
+    engine: str | None
+    place: str
+    dsn: bool
+    environment: str
+    prod: bool
+    read_only: bool
+    queues: int
+    reachable: bool | None
+    server_version: str | None
+    problem: str | None
+
+
+class TargetsReport(TypedDict):
+    """``qmon targets``."""
+
+    schema: Literal[1]
+    targets: list[NamedTarget]
+
+
 class LibrariesReport(TypedDict):
     """``qmon libraries``."""
 
