@@ -175,7 +175,10 @@ def test_the_option_is_the_same_wherever_figures_are_printed() -> None:
     }
     with_output = {name for name, flags in options.items() if "--output" in flags}
     acting = {"requeue", "redrive", "purge", "pause", "resume", "repair", "undo", "end-blocker"}
-    printing = {"status", "check", "operations", "queues", "doctor", "designs", "libraries", "load", "archive", "bench"}
+    printing = {
+        "status", "check", "operations", "queues", "targets", "doctor", "designs", "libraries", "load", "archive",
+        "bench",
+    }  # fmt: skip
     nested = {
         ("gate", "install"), ("gate", "remove"), ("trash", "list"), ("trash", "empty"), ("pipeline", "run"),
         ("pipeline", "messages"), ("pipeline", "report"),
