@@ -47,6 +47,9 @@ CASES: Final = tuple(
 """A stuck row, poppers that stop, a session that blocks."""
 _TRUE: Final = frozenset({HORIZON.code})
 """The scene itself has a transaction that is open for long, now and then: it may be said of every queue."""
+_STORY_S: Final = 240.0
+_TROUBLED_S: Final = 150.0
+"""The scene's own story begins anew this often, and so long is there something wrong in it that makes probes dearer."""
 _LOOK_S: Final = 0.25
 _WORDS: Final = 12
 _FIGURES: Final = ("ready", "in_progress", "stuck", "oldest", "push_rate", "pop_rate", "gap")
@@ -85,12 +88,13 @@ def run(*, quick: bool = False) -> Part:
         server = stack.enter_context(EmbeddedServer(settings=SETTINGS))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         stack.enter_context(scene_on(server, quiet=True))
+        began = time.monotonic()
         lab = Laboratory(server, folder, CASES, (), budget=Budget(), interval_s=INTERVAL_S)
         stack.enter_context(lab.running())
         truth = stack.enter_context(Truth(server.url(), lab).looking())
         for loops in LOOPS:
             with busy(loops):
-                found = _stretch(lab, stretch_s)
+                found = _stretch(lab, stretch_s, began)
             found.lies += truth.lies(found.views)
             part.rows.append(_row(loops, found) | {"s until nothing is throttled": _back(lab)})
             part.conditions |= {f"wrong, {loops} loops": wrong} if (wrong := _wrong(found)) else {}
@@ -191,12 +195,16 @@ def _wrong(found: Stretch) -> list[str]:
     return [*faults, *found.lies][:_WORDS]
 
 
-def _stretch(lab: Laboratory, seconds: float) -> Stretch:
-    """Inject all faults side by side, again and again, for so long at least."""
+def _stretch(lab: Laboratory, seconds: float, began: float) -> Stretch:
+    """Inject all faults side by side, again and again, for so many seconds at least.
+
+    It ends in a part of the story (which ``began`` then, monotonic clock) without troubles: a horizon that is held, and
+    the dead rows behind it, cost probes more with no contention at all.
+    """
     views, states = len(lab.watched.views), len(lab.watched.states)
     outcomes: list[Outcome] = []
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    while time.monotonic() < until or (time.monotonic() - began) % _STORY_S < _TROUBLED_S:
         for case in lab.cases:
             lab.settle(case)
         outcomes += lab.run(lab.cases)

@@ -2,7 +2,7 @@
 
 For servers that count no waits. All qmons of the database together sample four times a second, one alone twice where
 nobody waits; ten times while the waits are on the screen, once in two seconds while another target is. Never so often
-that this would take a quarter of a per cent of one processor, or half of one while they are on the screen. As with
+that this would take 0.15 per cent of one processor, or half a per cent while they are on the screen. As with
 probes, what a sample costs comes from the least of its last times: on a busy server the others tell of the server.
 """
 
@@ -34,7 +34,7 @@ QUIET_S: Final = 0.5
 _QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
 AWAY_S: Final = 2.0
-_COST_FACTOR: Final = 400.0
+_COST_FACTOR: Final = 667.0
 _COST_FACTOR_CLOSELY: Final = 200.0
 """A sample is followed by a rest of so many times its cost, at least."""
 _AROUND: Final = 2.0

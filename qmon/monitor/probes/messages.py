@@ -49,7 +49,7 @@ SLOTS: Final = 1000
 """Slots of a ring that one poll reads."""
 _NEAR: Final = 20
 _FACTS_EVERY_S: Final = 5.0
-_SWEEP_EVERY_S: Final = 1.9
+_SWEEP_EVERY_S: Final = 4.9
 """Seconds between sweeps: they are dear, and what they find does not pass quickly. After a find they come sooner."""
 _MIN_AGE_S: Final = 1.0
 _LEVELS: Final = 20
