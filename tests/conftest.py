@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from qmon.system import HANGUP
 from tests import needs
 from tests.facts import connected, drop_roles, query
-from tests.temporary import keep_in_memory
+from tests.temporary import keep_in_memory, quiet_driver
 
 if TYPE_CHECKING:
     from qmon.demo.server import EmbeddedServer
@@ -101,11 +101,16 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
 
 
-def pytest_configure() -> None:
-    """Started with ``nohup`` or in the background, tests would hand on that signals are ignored to what they signal."""
+def pytest_configure(config: pytest.Config) -> None:
+    """What holds for the whole run, and for the workers, which begin later.
+
+    Started with ``nohup`` or in the background, tests would hand on that signals are ignored to what they signal.
+    """
     for number, handler in ((HANGUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+    if cache := getattr(config, "cache", None):
+        quiet_driver(cache)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> None:

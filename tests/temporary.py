@@ -11,6 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+import pytest
+
+_DRIVERS: Final = Path("/etc/odbcinst.ini")
 _MEMORY: Final = Path("/dev/shm")
 _NEEDED_BYTES: Final = 6 * 2**30
 """Ample: tests/contract and tests/cli, four at a time, were seen to take 0.9 GB of it."""
@@ -21,6 +24,19 @@ def keep_in_memory() -> None:
     if "TMPDIR" not in os.environ and _has_room():
         os.environ["TMPDIR"] = str(_MEMORY)
         tempfile.tempdir = None  # asked again by the next who needs it
+
+
+def quiet_driver(cache: pytest.Cache) -> None:
+    """From now on psqlODBC writes no ``/tmp/psqlodbc_….log`` as a process's last connection closes.
+
+    It does where odbcinst.ini has ``CommLog=1``, as Debian's has: read a copy without. qmon takes care of its own
+    connections; the raw ones of tests, and processes that tests kill, do not.
+    """
+    if "ODBCSYSINI" not in os.environ and _DRIVERS.is_file():
+        folder = cache.mkdir("odbc")
+        text = _DRIVERS.read_text(encoding="utf-8", errors="replace").replace("CommLog=1", "CommLog=0")
+        (folder / _DRIVERS.name).write_text(text, encoding="utf-8")
+        os.environ["ODBCSYSINI"] = str(folder)
 
 
 def _has_room() -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -37,6 +39,18 @@ def parse_connection_string(text: str) -> dict[str, str]:
 def format_connection_string(keywords: Mapping[str, str]) -> str:
     """The connection string of the keywords, values in braces where they need them."""
     return ";".join(f"{name}={_braced(name, value)}" for name, value in keywords.items()) + ";"
+
+
+def format_for_manager(keywords: Mapping[str, str]) -> str:
+    """The connection string as the driver manager finds the driver by it.
+
+    unixODBC on Linux makes bytes of a library's path by ISO 8859-1, whatever the locale: each goes as one character.
+    """
+    known = dict(keywords)
+    for name, value in keywords.items():
+        if name.lower() == "driver" and value.startswith("/") and sys.platform == "linux":
+            known[name] = os.fsencode(value).decode("latin-1")
+    return format_connection_string(known)
 
 
 def _braced(name: str, value: str) -> str:

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from qmon.engines.base import LONGEST_TEXT, Bound, Rows, Statement, Value, of_one_length, values_of
 from qmon.engines.drivers import MANAGER
 from qmon.engines.faults import DriverFault, Explain, read_fault
-from qmon.engines.keywords import format_connection_string, lookup
+from qmon.engines.keywords import format_for_manager, lookup
 from qmon.engines.prepared import PreparedStatements
 from qmon.engines.rows import check_columns, results
 from qmon.engines.secret import Secret
@@ -54,7 +54,7 @@ def connect(
     """
     try:
         made = pyodbc.connect(
-            format_connection_string({**keywords, **({} if password is None else {"PWD": password.reveal()})}),
+            format_for_manager({**keywords, **({} if password is None else {"PWD": password.reveal()})}),
             autocommit=True,
             timeout=max(1, math.ceil(login_timeout_s)),
         )
@@ -78,7 +78,7 @@ def _keep_from_logging(made: pyodbc.Connection, keywords: Mapping[str, str]) -> 
         return
     driver = lookup(keywords, "Driver") or dsn_driver(lookup(keywords, "DSN") or "") or "PostgreSQL Unicode"
     with contextlib.suppress(pyodbc.Error):
-        pyodbc.connect(format_connection_string({"DRIVER": driver, "Server": "none", "CommLog": "0", "pqopt": "none"}))
+        pyodbc.connect(format_for_manager({"DRIVER": driver, "Server": "none", "CommLog": "0", "pqopt": "none"}))
 
 
 def installed_drivers() -> tuple[str, ...]:

@@ -51,7 +51,8 @@ def alone(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (wheel,) = built.glob("*.whl")
     run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", wheel, cwd=built)
     (place,) = folder.glob("lib/python*/site-packages")
-    (place / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    lent = sysconfig.get_path("purelib")  # in ASCII: Python before 3.13 reads such a file in the locale's encoding
+    (place / "dependencies.pth").write_text(f"import sys; sys.path.append({lent!a})\n")
     return python
 
 

@@ -14,6 +14,7 @@ from qmon.engines.postgres.engine import FOLDERS, LIBRARY
 from qmon.engines.registry import engine, engine_for
 from qmon.errors import BadInput, MissingDriver
 from tests.contract.engines import opened, sql
+from tests.facts import odbc
 
 
 @pytest.fixture
@@ -48,6 +49,14 @@ def test_a_dsn_is_enough(ini: Path, dsn: str, known: str | None) -> None:
 def test_a_dsn_in_a_connection_string_may_be_overruled(ini: Path) -> None:
     with pytest.raises(Exception, match='there is no database "elsewhere"'), opened("DSN=odd;Database=elsewhere"):
         pass
+
+
+def test_a_driver_is_found_in_a_folder_of_any_name(database: str, tmp_path: Path) -> None:
+    library = tmp_path / "trëiber ✓" / LIBRARY
+    library.parent.mkdir()
+    library.symlink_to(next(path for folder in FOLDERS if (path := Path(folder, LIBRARY)).is_file()))
+    with opened(odbc(database).replace("Driver=PostgreSQL Unicode", f"Driver={library}")) as connection:
+        assert connection.fetch(sql("SELECT true AS yes")).rows == ((True,),)
 
 
 def test_a_mistyped_dsn_is_put_right(ini: Path) -> None:
