@@ -38,6 +38,8 @@ _DEFAULTS: Final = {
     "spark.ui.showConsoleProgress": "false",
 }
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
+_NO_FOLDER: Final = "-XX:-UsePerfData"
+"""Else Java leaves a folder ``hsperfdata_<user>`` in /tmp."""
 _LOCAL_DEFAULTS: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -59,6 +61,7 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None) -> S
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers': Spark takes whatever python3 is
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ.setdefault("SPARK_LAUNCHER_OPTS", _NO_FOLDER)
         if os.environ.get("LC_ALL") in ("C", "POSIX"):  # then Java finds no path with other letters than ASCII
             os.environ["LC_ALL"] = "C.UTF-8"
     settings = _DEFAULTS | (_LOCAL_DEFAULTS if local else {}) | dict(conf or {})
@@ -81,7 +84,7 @@ def java_options(theirs: str = "") -> str:
     """What Spark's Java on this machine is started with: ours, then theirs; one collector, theirs if they name one."""
     # The collector that takes the least time in all: nobody waits for an answer within a batch.
     collector = "" if re.search(r"-XX:\+Use\w+GC\b", theirs) else "-XX:+UseParallelGC "
-    return f"-Dlog4j2.configurationFile={_QUIET} {collector}{theirs}".strip()
+    return f"-Dlog4j2.configurationFile={_QUIET} {_NO_FOLDER} {collector}{theirs}".strip()
 
 
 def end(session: SparkSession) -> None:

@@ -18,6 +18,7 @@ from qmon.pipeline.session import java_options
 )
 def test_java_takes_one_collector(theirs: str, collector: str) -> None:
     options = java_options(theirs).split()
+    assert "-XX:-UsePerfData" in options, "else Java leaves a folder in /tmp"
     assert [option for option in options if option.endswith("GC")] == [collector]
     assert set(theirs.split()) <= set(options)
     assert any(option.startswith("-Dlog4j2.configurationFile=file:/") for option in options)
