@@ -36,7 +36,8 @@ _COLLECTED_WITH = (
 )
 _POSIX = (
     *("contract", "demo", "laboratory", "libraries", "pipeline", "soak", "tui", "unit/test_turns.py"),
-    *("cli/test_program.py", "recording/test_connect_record.py", "recording/test_replay_screen.py"),
+    *("cli/test_program.py", "cli/test_serve_restarts.py"),
+    *("recording/test_connect_record.py", "recording/test_replay_screen.py"),
     *("workload/test_bench.py", "workload/test_load.py"),
 )
 collect_ignore = [path for package, path in _COLLECTED_WITH if importlib.util.find_spec(package) is None]

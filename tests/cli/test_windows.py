@@ -6,12 +6,16 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests.cli.calling import ROOT, surroundings
 
 pytestmark = pytest.mark.server
+
+
+AS_WINDOWS: Final = ("pytest", "-q", "-n", "0", "-p", "tests.as_windows", "-p", "no:cacheprovider")
 
 
 def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
@@ -29,13 +33,18 @@ def qmon(*arguments: str, home: Path) -> str:
     return done.stdout
 
 
+def test_every_test_that_windows_runs_is_imported_there(tmp_path: Path) -> None:
+    done = run(*AS_WINDOWS, "-m", "unit", "--collect-only", home=tmp_path)
+    assert done.returncode == 0, done.stdout[-20_000:]
+
+
 def test_commands_start_and_files_are_locked_renamed_and_rotated(tmp_path: Path) -> None:
     files = (
         *("cli/test_starts.py", "cli/test_serve_access.py", "recording/test_recorder.py"),
         *("unit/test_log.py", "unit/test_notify_command.py", "unit/test_metrics.py"),
     )
     done = run(
-        *("pytest", "-q", "-n", "0", "-p", "tests.as_windows", "-p", "no:cacheprovider", "-o", "timeout_method=thread"),
+        *(*AS_WINDOWS, "-o", "timeout_method=thread"),
         *(f"tests/{file}" for file in files),
         home=tmp_path,
     )
