@@ -145,6 +145,14 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _CLIENT_S
     server: _Server
 
+    def version_string(self) -> str:
+        """The header ``Server``, without Python's version."""
+        return "qmon"
+
+    def do_HEAD(self) -> None:
+        """As GET, without the body."""
+        self.do_GET()
+
     def do_GET(self) -> None:
         """Answer it."""
         (path, _, query), users = self.path.partition("?"), self.server.users
@@ -176,6 +184,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             self._begin(200, "application/jsonl", clock=True)
+            if self.command == "HEAD":
+                return
             with contextlib.closing(stream.lines()) as lines:
                 for line in lines:
                     self.wfile.write(line)
@@ -186,7 +196,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, code: int, body: bytes, content_type: str = _TEXT, *, clock: bool = False) -> None:
         self._begin(code, content_type, len(body), clock=clock)
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def _begin(self, code: int, content_type: str, length: int | None = None, *, clock: bool) -> None:
         """Write what stands before a body. ``clock``: with the time of the clock that polls are timed by."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -13,13 +13,14 @@ from qmon.model.view import QueueView
 @dataclass(frozen=True, slots=True)
 class SharedCause:
     """``who``: ``session 61``. ``verdict``: the worst that it is behind; ``about``: the words that begin the proofs of
-    all verdicts with that code. ``queues``: those with a verdict that names it, the worst first, two at the least.
+    all verdicts with that code. ``queues``: by code those with such a verdict that names it, the worst first; two at
+    the least have one.
     """
 
     who: str
     verdict: Verdict
     about: str
-    queues: tuple[str, ...]
+    queues: Mapping[str, tuple[str, ...]]
 
     def rest(self, proof: str) -> str:
         """What a queue's proof says beyond ``about``."""
@@ -28,17 +29,18 @@ class SharedCause:
 
 def shared_causes(ranked: Sequence[QueueView]) -> tuple[SharedCause, ...]:
     """The causes that two queues or more have in common, the worst first. ``ranked``: the queues, the worst first."""
-    found: dict[str, dict[str, Verdict]] = {}
+    found: dict[str, dict[str, dict[str, Verdict]]] = {}
     for queue in ranked:
-        for verdict in queue.verdicts:  # the worst first
+        for verdict in queue.verdicts:
             if verdict.cause:
-                found.setdefault(verdict.cause, {}).setdefault(queue.name, verdict)
-    shared = (_shared(who, by_queue) for who, by_queue in found.items() if len(by_queue) > 1)
+                found.setdefault(verdict.cause, {}).setdefault(verdict.code, {}).setdefault(queue.name, verdict)
+    shared = (_shared(who, by_code) for who, by_code in found.items() if len(set().union(*by_code.values())) > 1)
     return tuple(sorted(shared, key=lambda each: -each.verdict.severity))
 
 
-def _shared(who: str, by_queue: dict[str, Verdict]) -> SharedCause:
-    worst = max(by_queue.values(), key=lambda verdict: verdict.severity)
-    proofs = [verdict.proof.split(" ") for verdict in by_queue.values() if verdict.code == worst.code]
-    same = takewhile(lambda words: len(set(words)) == 1, zip(*proofs, strict=False))
-    return SharedCause(who, worst, " ".join(words[0] for words in same), tuple(by_queue))
+def _shared(who: str, by_code: dict[str, dict[str, Verdict]]) -> SharedCause:
+    worst = max((v for by_queue in by_code.values() for v in by_queue.values()), key=lambda verdict: verdict.severity)
+    proofs = [verdict.proof.split(" ") for verdict in by_code[worst.code].values()]
+    same = takewhile(lambda words: len(set(words)) == 1, zip(*proofs, strict=False)) if len(proofs) > 1 else ()
+    codes = sorted(by_code, key=lambda code: code != worst.code)
+    return SharedCause(who, worst, " ".join(words[0] for words in same), {code: tuple(by_code[code]) for code in codes})

@@ -6,7 +6,8 @@ import base64
 import socket
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -31,6 +32,23 @@ def test_addresses_of_ipv6_are_served() -> None:
     with serving(listen="[::1]:0") as url:
         assert url.startswith("http://[::1]:")
         assert asked(url) == 200
+
+
+def test_head_is_answered_as_get_without_a_body_and_tells_no_version() -> None:
+    with serving() as url:
+        host = url.removeprefix("http://").removesuffix("/metrics")
+        for path in ("/metrics", "/healthz", "/readyz", "/stream", "/nothing"):
+            told: list[tuple[int, str | None]] = []
+            for method in ("GET", "HEAD"):
+                connection = HTTPConnection(host, timeout=30)
+                with closing(connection):
+                    connection.request(method, path)
+                    answer = connection.getresponse()
+                    body = answer.read()
+                    told.append((answer.status, answer.headers["Content-Type"]))
+                    assert answer.headers["Server"] == "qmon"
+                    assert bool(body) is (method == "GET"), path
+            assert told[0] == told[1], path
 
 
 @contextmanager

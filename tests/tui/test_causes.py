@@ -53,11 +53,8 @@ def shop() -> View:
 def test_a_cause_is_shared_where_the_evidence_of_two_queues_names_it() -> None:
     both = having("orders", locked(3, "orders"), held(12)), having("mails", locked(4, "mails"))
     (cause,) = shared_causes([*both, having("audit", held(20_000))])
-    assert (cause.who, cause.verdict.code, cause.queues) == (
-        "session 61",
-        "everything locked",
-        ("orders", "mails", "audit"),
-    )
+    assert (cause.who, cause.verdict.code) == ("session 61", "everything locked")
+    assert cause.queues == {"everything locked": ("orders", "mails"), "vacuum held back": ("orders", "audit")}
     assert cause.about == f"{WHO} blocks"
     assert cause.rest(both[1].verdict.proof) == "4 sessions that want to lock demo.mails"
     assert shared_causes([both[0], having("audit", held(9, "session 62"))]) == ()
@@ -81,6 +78,19 @@ def test_a_row_names_its_verdict_where_that_is_not_the_one_above() -> None:
     assert said == {"orders": "■ by session 61", "mails": "■ by session 61", "audit": "▲ vacuum held back"}
     assert own["mails"].proof == "4 sessions that want to lock demo.mails"
     assert own["audit"].proof == queues[2].verdict.proof
+
+
+def test_each_verdict_of_a_cause_has_its_own_queues() -> None:
+    """One session locks one queue, and holds vacuum back in all: only one of them is locked."""
+    queues = having("ledger", locked(3, "ledger"), held(12)), having("mails", held(3)), having("audit", held(20_000))
+    found = shared_causes(queues)
+    (line,) = causes.lines(found, 16, 120)
+    said = "".join(text for text, _ in line)
+    assert said.startswith(" ■ everything locked  session 61 ")
+    assert "1 of 16 queues [4]  ledger  vacuum held back: 3" in said
+    own = causes.own_words(found, queues)
+    assert own["ledger"].verdict[0] == "■ by session 61"
+    assert own["audit"].verdict[0] == "▲ vacuum held back"
 
 
 @pytest.mark.parametrize("cells", [20, 40, 80, 120, 200])

@@ -83,6 +83,32 @@ async def test_all_kinds_of_events_the_newest_first() -> None:
         assert "9 · since" in d.lines("timeline-heading")
 
 
+async def test_one_cause_of_several_queues_is_one_row_with_their_names() -> None:
+    held = Verdict("vacuum held back", "session 61 keeps dead rows", Severity.WARNING, cause="session 61")
+    async with dashboard() as d:
+        memory = d.app.memory
+        assert memory is not None
+        at = {"mails": 30.0, "orders": 26.0, "audit": 5.0}
+
+        def polled(ago_s: float) -> None:
+            memory.clock = lambda: NOW - ago_s
+            memory.add(view([queue(n, verdict=held if ago_s <= since else FINE) for n, since in at.items()], at=-ago_s))
+
+        memory.begins_at = NOW - 60
+        for ago_s in (40.0, 30.0, 26.0, 5.0):
+            polled(ago_s)
+        memory.clock = lambda: NOW
+        await d.give(view([queue(name, verdict=held) for name in at]))
+        await d.press("7")
+        assert len(d.grid.keys) == 1
+        assert "3 queues" in d.text()
+        assert "mails, orders, audit: session 61 keeps dead rows" in d.text()
+        await d.press("slash", *"audit", "enter")
+        assert len(d.grid.keys) == 1
+        await d.press("enter")
+        assert d.app.selected == "mails"
+
+
 async def test_it_is_filtered_and_enter_shows_the_history_around_a_moment() -> None:
     async with dashboard() as d:
         await on_the_time_line(d)

@@ -7,9 +7,13 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.operations import Kind
+from qmon.model.samples.waits import WaitSource
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
+from qmon.model.waits.waiting import Waiting, WaitRate
+from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui.actions.dialog import ActionDialog
+from qmon.tui.waits import panel
 from tests.tui.driving import dashboard
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
@@ -18,8 +22,12 @@ from tests.tui.waited import NEXT, PREPARED, SLEEPER, counted, waited_view
 
 
 def shot_of(*keys: str, found: View | None = None, plain: bool = False) -> Shot:
-    """The app on screen 3."""
-    return Shot("3", *keys, found=found or waited_view(), plain=plain)
+    """The app on screen 3, whose memory has a clock that stands still."""
+    shot = Shot("3", *keys, found=found or waited_view(), plain=plain)
+    memory = shot.app.memory
+    assert memory is not None
+    memory.clock, memory.begins_at = lambda: SAMPLED_AT, SAMPLED_AT
+    return shot
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -189,3 +197,23 @@ async def test_a_statement_may_be_long_and_hold_anything() -> None:
         await d.press("3")
         assert "session 61" in d.lines("horizon")
         assert "\x1b" not in d.text()
+
+
+def test_the_past_of_a_wait_is_zero_while_only_others_were_there_and_blank_where_nothing_was_read() -> None:
+    now = 1_000.0
+    memory = InMemoryHistory(lambda: now)
+    first, second = WaitRate("IO", "WalSync", 2.0, 1.0), WaitRate("LWLock", "WALWrite", 6.0, 1.0)
+    for at, rates in ((1_001.0, (first,)), (1_070.0, (first, second))):
+        now = at
+        memory.add(waited_view(found=Waiting(WaitSource.SAMPLED, 30.0, 8, rates, (), ())))
+    past = panel.past(memory)
+    assert past["IO:WalSync"][-3:] == [2.0, None, 2.0]
+    assert past["LWLock:WALWrite"][-3:] == [0.0, None, 6.0]
+    assert {*past["IO:WalSync"][:-3], *past["LWLock:WALWrite"][:-3]} == {None}
+    cells = {
+        row.key: row.cells[4][0]
+        for row in panel.rows(Waiting(WaitSource.SAMPLED, 30.0, 8, (first, second), (), ()), "", past)
+    }
+    assert cells == {"IO:WalSync": " " * 17 + "▃ ▃", "LWLock:WALWrite": " " * 17 + "▁ █"}
+    now = 1_000.0 + 3_600
+    assert not any(value is not None for values in panel.past(memory).values() for value in values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -28,7 +28,8 @@ class TimelineEvent:
     """Something that happened at ``at``, seconds since the epoch. ``queue`` is empty where it is about the target.
 
     ``what``: what became of it (``began``, ``over``, ``lost``, ``raised``); ``about``: which verdict, action or rule;
-    ``severity``: how much it needs a hand from then on.
+    ``severity``: how much it needs a hand from then on. ``cause``: who or what is behind a verdict, where other queues
+    may have the same; ``others``: those of them that ``joined`` has found.
     """
 
     at: float
@@ -38,6 +39,8 @@ class TimelineEvent:
     about: str = ""
     words: str = ""
     severity: Severity = Severity.FINE
+    cause: str = ""
+    others: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -103,18 +106,23 @@ class VerdictChanges:
 
 
 def _verdict(at: float, queue: str, verdict: Verdict, what: str) -> TimelineEvent:
-    return TimelineEvent(at, EventKind.VERDICT, what, queue, _named(verdict.code), verdict.proof, verdict.severity)
+    return TimelineEvent(
+        at, EventKind.VERDICT, what, queue, _named(verdict.code), verdict.proof, verdict.severity, verdict.cause
+    )
 
 
 def _over(at: float, queue: str, held: _Holding) -> TimelineEvent:
     words = f"after {text.duration(at - held.since_at)}: {held.verdict.proof}"
-    return TimelineEvent(at, EventKind.VERDICT, "over", queue, _named(held.verdict.code), words)
+    return TimelineEvent(
+        at, EventKind.VERDICT, "over", queue, _named(held.verdict.code), words, cause=held.verdict.cause
+    )
 
 
 def _named(code: str) -> str:
     return code.replace("_", " ")
 
 
+_TOGETHER_S: Final = 30.0
 _BAD: Final = (OperationState.FAILED, OperationState.INTERRUPTED)
 
 
@@ -154,6 +162,20 @@ def of_alert(at: float, change: Change) -> TimelineEvent:
     alert = change.alert
     severity = Severity.FINE if change.turn is AlertEvent.CLEARED else alert.severity
     return TimelineEvent(at, EventKind.ALERT, change.turn, alert.queue, alert.rule, alert.words, severity)
+
+
+def joined(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
+    """What became of the same verdict for the same cause within half a minute is one event. The newest are first."""
+    found: dict[str, TimelineEvent] = {}
+    first: dict[tuple[str, str, str], TimelineEvent] = {}
+    for event in reversed(events):
+        same = event.about, event.what, event.cause
+        before = first.get(same) if event.cause else None
+        if before is None or event.at - before.at > _TOGETHER_S:
+            first[same] = found[event.key] = event
+        elif event.queue not in (before.queue, *before.others):
+            first[same] = found[before.key] = replace(before, others=(*before.others, event.queue))
+    return tuple(reversed(found.values()))
 
 
 def newest_first(events: Iterable[TimelineEvent]) -> tuple[TimelineEvent, ...]:

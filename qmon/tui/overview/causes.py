@@ -31,14 +31,17 @@ def _line(cause: SharedCause, of: int, cells: int) -> Line:
     badge = "alarm badge" if cause.verdict.severity is Severity.CRITICAL else "badge"
     key = f" [{cause.verdict.key}]" if cause.verdict.key else ""
     head: Line = ((f" {symbol} {clean(cause.verdict.code)} ", badge), (f" {shorten(clean(cause.who), 30)}", "strong"))
-    count = LinePart.of(f"{len(cause.queues)} of {of} queues{key}", "text")
+    first, *others = cause.queues.items()
+    count = LinePart.of(f"{len(first[1])} of {of} queues{key}", "text")
+    more = [LinePart.of(f"{clean(code)}: {len(queues)}", "text") for code, queues in others]
     about = LinePart.of(clean(cause.about).removeprefix(clean(cause.who)).strip(), "muted")
-    left = cells - line_width((*head, *count.spans)) - 4
+    left = cells - line_width((*head, *count.spans)) - sum(line_width(each.spans) + 2 for each in more) - 4
     if 0 < line_width(about.spans) <= left - _NAMES:
         head = (*head, (" ", "text"), *about.spans)
         left -= line_width(about.spans) + 1
-    names = shorten(", ".join(map(clean, cause.queues)), max(0, left))
-    return fit([LinePart(head), count, *([LinePart.of(names, "muted")] if left >= _LEAST else [])], cells, "  ")
+    names = shorten(", ".join(map(clean, first[1])), max(0, left))
+    named = [LinePart.of(names, "muted")] if left >= _LEAST else []
+    return fit([LinePart(head), count, *named, *more], cells, "  ")
 
 
 @dataclass(frozen=True, slots=True)

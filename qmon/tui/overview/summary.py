@@ -49,6 +49,8 @@ def summary(view: View, ranked: Sequence[QueueView], cells: int, age_s: float | 
         parts += _worst(worst, alone=counts[_CRITICAL] + counts[_WARNING] == 1)
     elif others == 1:
         parts.append(LinePart(((": ", "text"), (shorten(clean(worst.name), 24), "strong"))))
+    if not trouble and all(queue.push_rate.value is None and queue.pop_rate.value is None for queue in ranked):
+        parts.append(LinePart.of("; no rate is known yet", "text", 1))
     if not trouble and _broker_ails(view):
         parts.append(LinePart.of("; trouble in Service Broker", "accent"))
     return fit([*parts, LinePart.of(".")], cells, "")

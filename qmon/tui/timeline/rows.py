@@ -39,12 +39,18 @@ def row(event: TimelineEvent, zone: tzinfo, now: float) -> GridRow:
         (
             (when(event.at, zone, now), "text"),
             (event.kind.value, "muted"),
-            (clean(event.queue), "text"),
+            (clean(event.queue) if not event.others else f"{1 + len(event.others)} queues", "text"),
             (f"{symbol} {clean(event.about)} {clean(event.what)}", tone),
-            (clean(event.words), "muted" if fine else "text"),
+            (_told(event), "muted" if fine else "text"),
         ),
         id=event.queue,
     )
+
+
+def _told(event: TimelineEvent) -> str:
+    """Of several queues their names first: what is said is of the first of them alone."""
+    names = f"{', '.join(map(clean, (event.queue, *event.others)))}: " if event.others else ""
+    return names + clean(event.words)
 
 
 def _sign(event: TimelineEvent) -> tuple[str, str]:
@@ -64,4 +70,5 @@ def when(at: float, zone: tzinfo, now: float) -> str:
 
 def words(event: TimelineEvent) -> str:
     """The text that the filter searches."""
-    return f"{event.kind} {event.queue} {event.about} {event.what} {event.words}"
+    queues = " ".join((event.queue, *event.others))
+    return f"{event.kind} {queues} {event.about} {event.what} {event.words}"

@@ -8,7 +8,7 @@ from math import inf
 from textual import on
 from textual.app import ComposeResult
 
-from qmon.recording.history.timeline import TimelineEvent
+from qmon.recording.history.timeline import TimelineEvent, joined
 from qmon.recording.times import local_zone, zone_of
 from qmon.tui import keys
 from qmon.tui.history.times import day_clock
@@ -61,7 +61,7 @@ class TimelineScreen(OperationsReading):
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw what is known so far."""
         memory = self.app.memory
-        found = (*(memory.events() if memory is not None else ()), *self._recorded)
+        found = joined((*(memory.events() if memory is not None else ()), *self._recorded))
         self._events = {event.key: event for event in found}
         newest_at = found[0].at if found else 0.0
         today = memory.ends_at if memory is not None else newest_at

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 from qmon.model import text
 from qmon.model.rates.counters import CounterRates
 from qmon.model.samples.waits import WaitSource
+from qmon.model.text import sparkline
 from qmon.model.view import View
 from qmon.model.waits.known import meaning
 from qmon.model.waits.waiting import Waiting, WaitRate
+from qmon.recording.history.in_memory import InMemoryHistory
+from qmon.recording.history.thinned import TIERS
 from qmon.tui import figures
+from qmon.tui.plots.series import Values, highest
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, LinePart, entry, fit
 from qmon.tui.widgets.columns import GridColumn, GridRow
@@ -22,6 +27,8 @@ _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _LARGE: Final = 0.5
 _BENIGN: Final = "benign"
 _NEVER: Final = 10_000
+_STEP_S: Final = 30.0
+_STEPS: Final = 20
 
 COLUMNS: Final = (
     GridColumn("wait", "WAIT", least=22, most=34, shrinks_to=18, sortable=False,
@@ -30,6 +37,8 @@ COLUMNS: Final = (
            about="sessions in it on average: seconds waited per second watched"),
     GridColumn("share", "SHARE", True, least=6, most=6, sortable=False, about="of all waiting and running that counts"),
     GridColumn("bar", "", least=_BAR, most=_BAR, rank=3, sortable=False, about="the share as a bar"),
+    GridColumn("past", "LAST 10 MIN", least=_STEPS, most=_STEPS, rank=4, from_width=140, sortable=False,
+           about="sessions in it over the last ten minutes, all waits on one scale"),
     GridColumn("per_s", "PER S", True, least=8, most=8, rank=5, from_width=100, sortable=False,
            about="waits that ended per second; PostgreSQL does not count them"),
     GridColumn("each", "EACH", True, least=8, most=8, rank=5, from_width=100, sortable=False,
@@ -44,15 +53,36 @@ def columns(found: Waiting | None) -> tuple[GridColumn, ...]:
     """The columns: those of what is counted only where the server counts."""
     if found is not None and found.source is WaitSource.COUNTED:
         return COLUMNS
-    return tuple(replace(c, from_width=_NEVER) if c.key in ("per_s", "each", "signal") else c for c in COLUMNS)
+    widths = {"past": 108, "per_s": _NEVER, "each": _NEVER, "signal": _NEVER}
+    return tuple(replace(c, from_width=widths.get(c.key, c.from_width)) for c in COLUMNS)
 
 
-def rows(found: Waiting | None, wanted: str) -> tuple[GridRow, ...]:
+def past(memory: InMemoryHistory | None) -> dict[str, Values]:
+    """Sessions in each wait over the last ten minutes, in steps of half a minute, by ``key``.
+
+    A wait that was not there while others were had no session in it; where nothing was read, ``None``.
+    """
+    if memory is None:
+        return {}
+    start_at = memory.begins_at - memory.begins_at % TIERS[0].step_s  # where a step of memory begins
+    newest = (memory.ends_at - start_at) // _STEP_S
+    found = memory.waits(start_at + (newest - _STEPS + 1) * _STEP_S, _STEP_S, _STEPS)
+    means = {name: [None if step is None else step.mean for step in bins.steps(0)] for name, bins in found.items()}
+    read = [any(value is not None for value in step) for step in zip(*means.values(), strict=True)]
+    return {
+        name: [0.0 if value is None and known else value for value, known in zip(values, read, strict=True)]
+        for name, values in means.items()
+    }
+
+
+def rows(found: Waiting | None, wanted: str, past: Mapping[str, Values] | None = None) -> tuple[GridRow, ...]:
     """A row a wait, the longest first, then latches that are no page, then the benign ones as one."""
     if found is None:
         return ()
+    past = past or {}
+    top = max(1.0, highest(*past.values()))
     kept = [rate for rate in (*found.rates, *found.latches) if fits(wanted, f"{rate.name} {_what(rate)}")]
-    made = [_row(rate) for rate in kept]
+    made = [_row(rate, sparkline(past.get(key(rate), ()), top)) for rate in kept]
     if found.benign and not wanted:
         inside = sum(rate.sessions for rate in found.benign)
         names = ", ".join(rate.name for rate in found.benign[:6])
@@ -61,7 +91,7 @@ def rows(found: Waiting | None, wanted: str) -> tuple[GridRow, ...]:
     return tuple(made)
 
 
-def _row(rate: WaitRate) -> GridRow:
+def _row(rate: WaitRate, past: str) -> GridRow:
     at_work = not rate.event
     tone = "muted" if at_work else "accent" if rate.share >= _LARGE else "text"
     latch = rate.kind == "latch"
@@ -72,6 +102,7 @@ def _row(rate: WaitRate) -> GridRow:
             (_sessions(rate.sessions), tone),
             ("" if latch else text.percent(rate.share), tone),
             ("" if latch else _bar(rate.share), tone),
+            (past, "muted"),
             _counted(rate.per_s),
             (text.milliseconds(rate.each_s * 1000), "text") if rate.each_s is not None else (text.UNKNOWN, "faint"),
             (text.percent(rate.signal), "text") if rate.signal is not None else (text.UNKNOWN, "faint"),

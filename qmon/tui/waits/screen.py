@@ -44,7 +44,8 @@ class WaitsScreen(DashboardScreen):
         self.set_class(view is not None and view.server.counters is not None, "-counted")
         self.query_one("#counters", Lines).show(lambda cells, _: panel.counter_line(view, cells), stale=stale)
         self.grid.columns = panel.columns(found)
-        self.grid.show(panel.rows(found, self.filter_text), stale=stale, empty=panel.nothing(view, self.filter_text))
+        made = panel.rows(found, self.filter_text, panel.past(self.app.memory))
+        self.grid.show(made, stale=stale, empty=panel.nothing(view, self.filter_text))
         self._draw_meaning(stale=stale)
         tall = most >= 32
         self.query_one("#horizon", Lines).show(
