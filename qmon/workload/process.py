@@ -75,6 +75,7 @@ class Crew:
         self._wanted = False
         every = (*self._processes, self._aside)
         for process in every:
+            process.order("end")
             process.close_orders()
         for process in every:
             process.finish()
@@ -141,12 +142,12 @@ class WorkerProcess:
             self._process.wait()
 
     def close_orders(self) -> None:
-        """Ask it to end: it does within two seconds. Does not wait."""
+        """Ask it to end; see ``qmon.workload.worker``. Does not wait."""
         if self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
 
-    def finish(self, timeout_s: float = 3.0) -> None:
+    def finish(self, timeout_s: float = 8.0) -> None:
         """Wait until it has ended, at most ``timeout_s`` seconds; then kill it."""
         if self._process is not None:
             self.close_orders()

@@ -1,7 +1,8 @@
 """A worker process: ``python -m qmon.workload.worker``, given its work on its standard input.
 
-The first line is a ``WorkerSpec``, each later line an order. When the input ends, because the controller closed it or
-is gone, however it went, the process ends within two seconds.
+The first line is a ``WorkerSpec``, each later line an order. After the order ``end`` the process ends as soon as what
+it has committed is counted. When the input ends without it, because the controller is gone, however it went, the process
+ends within two seconds.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from qmon.workload.slots import Slots
 from qmon.workload.spec import CHANGEABLE, WorkerSpec
 
 _GRACE_S: Final = 1.5
+_COUNTED_S: Final = 5.0
+"""On a busy machine a thread may need this long to count what it has committed."""
 _KINDS: Final[dict[str, type[Worker]]] = {"pusher": Pusher, "popper": Popper, "keeper": Keeper}
 
 
@@ -32,6 +35,7 @@ class Process:
     def __init__(self, spec: WorkerSpec) -> None:
         self._spec = spec
         self._stop = threading.Event()
+        self._end_s = 0.0
         slots = Slots(spec.slots, spec.counters) if spec.members else None
         self._workers = [
             _KINDS[each.role](spec.target, spec.layouts[each.queue], each, slots.slot(each.slot), self._stop)
@@ -46,9 +50,11 @@ class Process:
             thread.start()
 
     def order(self, text: str) -> None:
-        """Carry out one order: ``change`` members, ``crash``, ``hold`` locks, or ``pin`` the horizon."""
+        """Carry out one order: ``end``, ``change`` members, ``crash``, ``hold`` locks, or ``pin`` the horizon."""
         order = json.loads(text)
         match order.pop("do"):
+            case "end":
+                self._end_s = _COUNTED_S
             case "change":
                 changes = {name: value for name, value in order["changes"].items() if name in CHANGEABLE}
                 for worker in self._of(order["queue"], order["role"]):
@@ -83,6 +89,9 @@ class Process:
             for worker, thread in zip(self._workers, self._threads, strict=True):
                 if thread.is_alive():
                     worker.cancel()
+        until = deadline + self._end_s
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 def main(orders: TextIO) -> None:
