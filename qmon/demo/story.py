@@ -36,7 +36,7 @@ _TWICE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TourStep:
     """What a tour says now. ``title``: which step; ``broken``: what is being broken; ``answer``: what to press."""
 
     title: str
@@ -58,7 +58,7 @@ class Story:
         self._news = threading.Condition()
         self._over = False
         self._seen: View | None = None
-        self._told = Told("TOUR", "the queues have just come under load", "all is well until something breaks")
+        self._told = TourStep("TOUR", "the queues have just come under load", "all is well until something breaks")
         self._thread = threading.Thread(target=self._run, name="qmon story", daemon=True)
 
     def __enter__(self) -> Self:
@@ -73,7 +73,7 @@ class Story:
             self._news.notify_all()
         self._thread.join()
 
-    def told(self) -> Told:
+    def told(self) -> TourStep:
         """What a tour says now."""
         return self._told
 
@@ -111,15 +111,15 @@ class Story:
     def _one_by_one(self) -> None:
         for number, step in enumerate(STORY, start=1):
             title = f"TOUR {number} of {len(STORY)}"
-            self._told = Told(title, step.broken, "wait until qmon sees it")
+            self._told = TourStep(title, step.broken, "wait until qmon sees it")
             self._begin(replace(step.trouble, for_s=LONGER * step.trouble.for_s))
             if self._sees(step, True, SEEN_S):
-                self._told = Told(title, step.broken, step.answer)
+                self._told = TourStep(title, step.broken, step.answer)
                 over = self._sees(step, False, ANSWERED_S)
-                self._told = Told(title, step.broken, f"{'✓ this is over; ' if over else ''}the next one follows")
+                self._told = TourStep(title, step.broken, f"{'✓ this is over; ' if over else ''}the next one follows")
             if self._ended_within(BETWEEN_S):
                 return
-        self._told = Told("TOUR", "that was all; from now on faults come and go by themselves", "q leaves")
+        self._told = TourStep("TOUR", "that was all; from now on faults come and go by themselves", "q leaves")
 
     def _begin(self, trouble: PlannedFault | PlannedPause) -> None:
         with contextlib.suppress(QmonError):  # the server may be going, or somebody has changed what this is about

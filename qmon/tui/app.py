@@ -33,7 +33,7 @@ from qmon.tui.status import Shown
 from qmon.tui.themes import DARK, LIGHT, PLAIN, THEMES, no_color
 
 if TYPE_CHECKING:
-    from qmon.demo.story import Told
+    from qmon.demo.story import TourStep
     from qmon.recording.write.recorder import Recorder
 
 _TICK_S: Final = 1.0
@@ -108,7 +108,7 @@ class QmonApp(App[None], inherit_bindings=False):
         recorder: Recorder | None = None,
         known: KnownPast | None = None,
         served: str = "",
-        told: Callable[[], Told] | None = None,
+        told: Callable[[], TourStep] | None = None,
     ) -> None:
         no_colour = no_color() if plain is None else plain
         super().__init__(ansi_color=True if no_colour else None)

@@ -14,7 +14,7 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qmon.demo.story import Told
+    from qmon.demo.story import TourStep
     from qmon.monitor.alerting import Alerting, FleetAlerting
     from qmon.monitor.source import SnapshotSource
     from qmon.recording.write.recorder import Recorder
@@ -44,7 +44,7 @@ def run(
     recorder: Recorder | None = None,
     known: KnownPast | None = None,
     served: str = "",
-    told: Callable[[], Told] | None = None,
+    told: Callable[[], TourStep] | None = None,
     followed: FollowedConfig | None = None,
 ) -> int:
     """Show what ``source`` gives until the user leaves, or for ``for_s`` seconds; returns the exit code.

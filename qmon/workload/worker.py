@@ -1,8 +1,8 @@
 """A worker process: ``python -m qmon.workload.worker``, given its work on its standard input.
 
 The first line is a ``WorkerSpec``, each later line an order. After the order ``end`` the process ends as soon as what
-it has committed is counted. When the input ends without it, because the controller is gone, however it went, the process
-ends within two seconds.
+it has committed is counted. When the input ends without it, because the controller is gone, however it went, the
+process ends within two seconds.
 """
 
 from __future__ import annotations

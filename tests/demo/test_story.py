@@ -13,7 +13,7 @@ import pytest
 from qmon.demo.runner import INTERVAL_S, SETTINGS, scene_on
 from qmon.demo.scene import STORY, Step
 from qmon.demo.server import EmbeddedServer
-from qmon.demo.story import Story, Told
+from qmon.demo.story import Story, TourStep
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
 from qmon.monitor.state.target import TargetHistory
@@ -100,7 +100,7 @@ async def _answered(real: Real, story: Story, title: str, step: Step) -> None:
 @pytest.mark.parametrize("cells", [80, 120, 200])
 def test_the_tour_says_all_of_each_step_in_any_terminal(cells: int) -> None:
     for step in STORY:
-        lines = tour_lines(Told("TOUR 1 of 5", step.broken, step.answer), cells)
+        lines = tour_lines(TourStep("TOUR 1 of 5", step.broken, step.answer), cells)
         texts = ["".join(text for text, _ in line) for line in lines]
         assert max(map(len, texts)) <= cells
         assert " ".join(" ".join(texts).split()) == f"TOUR 1 of 5 {step.broken} {step.answer}"

@@ -8,7 +8,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
-from qmon.pipeline.messages.archive_reader import ArchiveTable, Message, archive_of, read, session, survey
+from qmon.pipeline.messages.archive_reader import ArchivedMessage, ArchiveTable, archive_of, read, session, survey
 from tests.replayed import BIG, Driver, columns_of, connection, said, value
 from tests.tsql_types import Type
 
@@ -78,7 +78,7 @@ def test_messages_come_in_batches(known: bool) -> None:
     batches = list(read(opened, ENGINE, ArchiveTable("a]b", PARTS, 1, columns), [(1, BIG + 1)], payloads=True))
     assert [len(batch) for batch in batches] == [500]
     first = batches[0][0]
-    assert isinstance(first, Message)
+    assert isinstance(first, ArchivedMessage)
     assert (first.archive_id, first.message_id, first.archived_at) == (BIG, "1", 1.5)
     assert (first.payload is not None) == (first.attempts is not None) == known
     assert server.asked == ["catalog/archive_messages"] * 2

@@ -46,7 +46,7 @@ class Survey:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ArchivedMessage:
     """One archived message; times in seconds since the epoch, on the server's clock."""
 
     archive_id: int
@@ -138,7 +138,7 @@ def survey(connection: Connection, engine: Engine, archive: ArchiveTable) -> Sur
 
 def read(
     connection: Connection, engine: Engine, archive: ArchiveTable, ranges: Iterable[tuple[int, int]], *, payloads: bool
-) -> Iterator[list[Message]]:
+) -> Iterator[list[ArchivedMessage]]:
     """The committed messages of some ranges of keys, both ends included, in batches of bounded size."""
     query = queries.load(engine.name, "catalog/archive_messages", connection.version)
     names: dict[str, queries.Name] = {"archive_log": archive.parts, **archive.columns}
@@ -148,7 +148,7 @@ def read(
         after = first - 1
         while after < last:
             values: dict[str, Value] = {"after": after, "upto": last, "limit": limit, "with_payload": int(payloads)}
-            found = _fetched(connection, Message, Bound(statement, values), archive.parts)
+            found = _fetched(connection, ArchivedMessage, Bound(statement, values), archive.parts)
             if found:
                 yield found
             if len(found) < limit:
@@ -156,7 +156,7 @@ def read(
             after, limit = found[-1].archive_id, _next(limit, found)
 
 
-def _next(limit: int, found: list[Message]) -> int:
+def _next(limit: int, found: list[ArchivedMessage]) -> int:
     """How many to take next: by the size of these, and no more than twice as many."""
     each = sum(message.payload_bytes or 0 for message in found) / len(found) + 200
     return max(1, min(_MOST, 2 * limit, int(BATCH_BYTES / each)))

@@ -17,7 +17,7 @@ from pyspark.sql.types import DoubleType, LongType, StringType, StructField, Str
 from qmon.config.secrets import from_environment, from_keyring, log_in
 from qmon.engines.base import Connection, Target
 from qmon.engines.registry import engine_for
-from qmon.pipeline.messages.archive_reader import ArchiveTable, Message, read, session
+from qmon.pipeline.messages.archive_reader import ArchivedMessage, ArchiveTable, read, session
 from qmon.pipeline.messages.watermarks import Range
 from qmon.redact import redactor
 
@@ -104,7 +104,7 @@ def connect(target: Target) -> Connection:
     return log_in(known, session(engine), (from_keyring,))[1]
 
 
-def _table(messages: Sequence[Message], redact: Callable[[str], str] | None) -> pa.RecordBatch:
+def _table(messages: Sequence[ArchivedMessage], redact: Callable[[str], str] | None) -> pa.RecordBatch:
     """``redact``: covers what must not be seen of payloads and titles; ``None``: nothing of them is kept."""
     import pyarrow as pa
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from qmon.pipeline.report.facts import QueueFacts, ReportFacts, Row, mean, rate
 from qmon.pipeline.report.svg import plot
-from qmon.pipeline.report.tables import Table, incident_table, message_table, queue_table, wait_table, worst_table
+from qmon.pipeline.report.tables import ReportTable, incident_table, message_table, queue_table, wait_table, worst_table
 from qmon.pipeline.report.text import change, moment, number, seconds
 
 _PAGE: Final = "report.html"
@@ -94,7 +94,7 @@ def _value(row: Row, figure: str) -> float | None:
     return None if value is None else float(value)
 
 
-def _table(title: str, table: Table, level: str = "h2") -> str:
+def _table(title: str, table: ReportTable, level: str = "h2") -> str:
     if not table.rows:
         return f'<{level}>{escape(title)}</{level}><p class="soft">none</p>'
     head = "".join(f"<th{_class(table, place)}>{escape(name)}</th>" for place, name in enumerate(table.headings))
@@ -102,7 +102,7 @@ def _table(title: str, table: Table, level: str = "h2") -> str:
     return f'<{level}>{escape(title)}</{level}><div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
 
 
-def _cells(table: Table, row: Sequence[str]) -> str:
+def _cells(table: ReportTable, row: Sequence[str]) -> str:
     """Each cell names its column: on a phone, where a row stands on several lines, there is no head above it."""
     return "".join(
         f'<td{_class(table, place)} data-h="{escape(table.headings[place])}">{escape(cell)}</td>'
@@ -110,7 +110,7 @@ def _cells(table: Table, row: Sequence[str]) -> str:
     )
 
 
-def _class(table: Table, place: int) -> str:
+def _class(table: ReportTable, place: int) -> str:
     if place == table.free:
         return ' class="t free"'
     return ' class="t"' if place in table.texts else ""

@@ -9,7 +9,7 @@ from qmon.pipeline.report.text import change, moment, number, percent, seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """``texts``: the columns that are no numbers; ``free``: the one that may wrap, -1 where none may."""
 
     headings: tuple[str, ...]
@@ -18,13 +18,13 @@ class Table:
     free: int = -1
 
 
-def queue_table(facts: ReportFacts) -> Table:
+def queue_table(facts: ReportFacts) -> ReportTable:
     """One row a queue."""
     headings = (
         "target", "queue", "push/s", "pop/s", "ready", "ready p95", "ready most", "age p50", "age p95", "age p99",
         "best hour pop/s", "push, week before",
     )  # fmt: skip
-    return Table(headings, tuple(_queue(q) for q in facts.queues), (0, 1))
+    return ReportTable(headings, tuple(_queue(q) for q in facts.queues), (0, 1))
 
 
 def _queue(q: QueueFacts) -> tuple[str, ...]:
@@ -37,10 +37,10 @@ def _queue(q: QueueFacts) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def incident_table(facts: ReportFacts) -> Table:
+def incident_table(facts: ReportFacts) -> ReportTable:
     """One row an incident, in the order in which they began (UTC)."""
     headings = ("began, UTC", "lasted", "target", "queue", "cause", "most ready", "proof and operations")
-    return Table(headings, tuple(map(_incident, facts.incidents)), (0, 2, 3, 4, 6), 6)
+    return ReportTable(headings, tuple(map(_incident, facts.incidents)), (0, 2, 3, 4, 6), 6)
 
 
 def _incident(row: Row) -> tuple[str, ...]:
@@ -53,18 +53,20 @@ def _incident(row: Row) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def wait_table(facts: ReportFacts) -> Table:
+def wait_table(facts: ReportFacts) -> ReportTable:
     """What sessions waited for most."""
-    return Table(("target", "wait", "sessions, mean"), tuple((t, e, number(n)) for t, e, n in facts.waits), (0, 1))
+    return ReportTable(
+        ("target", "wait", "sessions, mean"), tuple((t, e, number(n)) for t, e, n in facts.waits), (0, 1)
+    )
 
 
-def message_table(facts: ReportFacts) -> Table:
+def message_table(facts: ReportFacts) -> ReportTable:
     """How long archived messages waited to be popped, and were worked on."""
     headings = (
         "target", "queue", "messages", "wait p50", "wait p95", "wait p99", "work p50", "work p95", "work p99",
         "more than one try",
     )  # fmt: skip
-    return Table(headings, tuple(map(_messages, facts.messages)), (0, 1))
+    return ReportTable(headings, tuple(map(_messages, facts.messages)), (0, 1))
 
 
 def _messages(row: Row) -> tuple[str, ...]:
@@ -72,11 +74,11 @@ def _messages(row: Row) -> tuple[str, ...]:
     return row["target"], row["queue"], number(row["messages"]), *tails, percent(row["again"])
 
 
-def worst_table(q: QueueFacts) -> Table:
+def worst_table(q: QueueFacts) -> ReportTable:
     """The hours in which messages became oldest (UTC)."""
     rows = tuple(
         (moment(row["at"])[:16], seconds(row["oldest_p95"]), seconds(row["oldest_max"]), number(row["ready_max"]),
          number(rate(row, "pushed")), number(rate(row, "popped")))
         for row in q.worst
     )  # fmt: skip
-    return Table(("hour, UTC", "age p95", "oldest", "most ready", "push/s", "pop/s"), rows, (0,))
+    return ReportTable(("hour, UTC", "age p95", "oldest", "most ready", "push/s", "pop/s"), rows, (0,))

@@ -17,7 +17,7 @@ from qmon.recording.format.records import Mark
 from qmon.recording.history.buckets import LONGEST_SPAN_S, Bins
 from qmon.recording.history.gathered import FIGURES, Done, Gathered
 from qmon.recording.history.incidents import Runs
-from qmon.recording.history.thinned import TIERS, Steps, Thinned, Tier, into
+from qmon.recording.history.thinned import TIERS, Thinned, ThinnedSteps, Tier, into
 from qmon.recording.history.timeline import (
     PHASES,
     TimelineEvent,
@@ -160,7 +160,7 @@ class InMemoryHistory:
         out = Gathered(Bins(since_at, step_s, count, len(FIGURES)))
         with self._lock:
             known = self._queues.get(queue)
-            steps: tuple[Steps, ...] = known.figures.steps() if known is not None else ()
+            steps: tuple[ThinnedSteps, ...] = known.figures.steps() if known is not None else ()
             out.runs = list(known.runs.found) if known is not None else []
             out.done = {id: each for id, each in self._done.items() if each.operation.queue in ("", queue)}
             out.queues = set(self._queues)

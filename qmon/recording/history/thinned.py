@@ -29,7 +29,7 @@ TIERS: Final = (Tier(5.0, 190), Tier(20.0, 195), Tier(120.0, 720))
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class ThinnedSteps:
     """Steps as they were at some moment, oldest first; ``numbers``: ``PER_FIGURE`` for each figure of each step."""
 
     step_s: float
@@ -99,13 +99,13 @@ class _Track:
     def _flat(self) -> list[float]:
         return [n for each in zip(self._mean, self._least, self._most, strict=True) for n in each]
 
-    def steps(self) -> Steps:
+    def steps(self) -> ThinnedSteps:
         starts, numbers = self._starts[-self._tier.most :], self._numbers[:]
         if self._start >= 0:
             starts.append(self._start)
             numbers.extend(self._flat())
         wide = PER_FIGURE * len(self._mean)
-        return Steps(self._tier.step_s, starts, numbers[len(numbers) - len(starts) * wide :])
+        return ThinnedSteps(self._tier.step_s, starts, numbers[len(numbers) - len(starts) * wide :])
 
 
 class Thinned:
@@ -122,12 +122,12 @@ class Thinned:
         for tier, track in zip(self._tiers, self._tracks, strict=True):
             track.add(at // tier.step_s * tier.step_s, span_s or _NO_TIME, values)
 
-    def steps(self) -> tuple[Steps, ...]:
+    def steps(self) -> tuple[ThinnedSteps, ...]:
         """A copy of what there is, the finest first."""
         return tuple(track.steps() for track in self._tracks)
 
 
-def into(steps: Sequence[Steps], bins: Bins) -> None:
+def into(steps: Sequence[ThinnedSteps], bins: Bins) -> None:
     """Take steps into bins: of each moment the finest there are."""
     until_at = inf
     for each in steps:

@@ -15,7 +15,7 @@ from qmon.tui.spans import Line, LinePart, Span, fit, line_width, wrap
 from qmon.tui.status import Shown
 
 if TYPE_CHECKING:
-    from qmon.demo.story import Told
+    from qmon.demo.story import TourStep
 
 _LEAST_WORDS = 16
 
@@ -110,7 +110,7 @@ def _line(pause: Pause, clock: float, cells: int) -> Line:
     return fit(parts, cells, "  ")
 
 
-def tour_lines(told: Told, cells: int) -> list[Line]:
+def tour_lines(told: TourStep, cells: int) -> list[Line]:
     """What is being broken now, and below it what to press; each on two lines at most."""
     title = f" {told.title} "
     room = cells - width(title) - 1

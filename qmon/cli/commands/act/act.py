@@ -90,7 +90,7 @@ Payload = Annotated[
 
 
 @dataclass(frozen=True)
-class Texts:
+class ActTexts:
     """Which messages are meant, by what they and their errors contain."""
 
     newer_than: NewerThan = None
@@ -242,7 +242,7 @@ def purge(
     config: options.ConfigPath = None,
     *,
     which: Which,
-    texts: Texts,
+    texts: ActTexts,
     given: options.Given,
 ) -> None:
     """Move messages to the trash, from where qmon undo brings them back."""

@@ -9,7 +9,7 @@ from qmon.model.text import sparkline
 
 if TYPE_CHECKING:
     from qmon.pipeline.report.facts import QueueFacts, ReportFacts
-    from qmon.pipeline.report.tables import Table
+    from qmon.pipeline.report.tables import ReportTable
 
 _WIDTH: Final = 60
 
@@ -36,7 +36,7 @@ def show(facts: ReportFacts) -> None:
             _part("Hours with the oldest messages", worst_table(each))
 
 
-def _part(title: str, shown: Table) -> None:
+def _part(title: str, shown: ReportTable) -> None:
     say(f"\n{title}")
     if shown.rows:
         table(shown.headings, shown.rows, wrap=shown.free if shown.free >= 0 else None)
