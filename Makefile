@@ -7,7 +7,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Handed on: make demo ARGS="--headless --for 20 --output json"
 ARGS ?=
 
-.PHONY: help demo unit test check check-format check-lint check-types check-imports bench sqlserver soak screenshots share clean setup
+.PHONY: help demo unit test check check-format check-lint check-types check-windows check-macos check-imports bench sqlserver soak screenshots share clean setup
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -24,7 +24,7 @@ test: setup ## all tests, five at a time, as much of each is waiting; ARGS="-k p
 	@$(PYTHON) -m pytest -n 5 --dist worksteal --durations=40 --durations-min=4 $(ARGS)
 
 check: setup ## format, lint, types (of Windows and macOS, too), import contracts; all of them, even when one fails
-	@$(MAKE) --keep-going check-format check-lint check-types check-imports
+	@$(MAKE) --keep-going --jobs=2 --output-sync=target check-format check-lint check-types check-windows check-macos check-imports
 
 check-format:
 	$(PYTHON) -m ruff format --check .
@@ -32,7 +32,9 @@ check-lint:
 	$(PYTHON) -m ruff check .
 check-types:
 	$(PYTHON) -m mypy
+check-windows:
 	$(PYTHON) -m mypy --platform win32 --no-warn-unreachable --cache-dir .mypy_cache/win32 -p qmon
+check-macos:
 	$(PYTHON) -m mypy --platform darwin --no-warn-unreachable --cache-dir .mypy_cache/darwin -p qmon
 check-imports:
 	.venv/bin/lint-imports

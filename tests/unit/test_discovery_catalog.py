@@ -42,7 +42,7 @@ RECORDS = {
     "catalog/archive_columns": archive_reader.ArchiveColumnRow,
     "catalog/archive_ends": archive_reader.EndsRow,
     "catalog/archive_writers": archive_reader.WriterRow,
-    "catalog/archive_messages": archive_reader.Message,
+    "catalog/archive_messages": archive_reader.ArchivedMessage,
     "catalog/setup": roles._Present,
     "catalog/setup_objects": roles._Object,
     "catalog/setup_right": roles._Right,
