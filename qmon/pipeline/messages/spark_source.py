@@ -31,7 +31,7 @@ _KINDS: Final = {
     "attempts": _L, "owner": _S, "title": _S, "payload_bytes": _L, "payload": _S,
 }  # fmt: skip
 READ: Final = StructType([StructField(name, kind) for name, kind in _KINDS.items()])
-"""The columns of ``qmon.pipeline.messages.archive_reader.Message``."""
+"""The columns of ``qmon.pipeline.messages.archive_reader.ArchivedMessage``."""
 
 
 @dataclass(frozen=True, slots=True)
