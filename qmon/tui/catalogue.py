@@ -43,6 +43,8 @@ ENTRIES: Final = (
 
 FLEET: Final = (
     Entry("targets", "0", "targets", "All targets, the worst first", "qmon.tui.fleet.targets:TargetsScreen"),
+    Entry("all-events", "8", "all events", "What happened on any target, the newest first",
+          "qmon.tui.fleet.timeline:AllEventsScreen"),
     Entry("all-queues", "9", "all queues", "The queues of all targets, the worst first",
           "qmon.tui.fleet.queues:AllQueuesScreen"),
 )  # fmt: skip

@@ -56,7 +56,7 @@ async def test_a_target_that_comes_back_is_no_longer_lost_and_one_that_is_silent
 async def test_from_any_screen_to_a_queue_of_another_target_in_two_keys_beside_the_letters() -> None:
     async with fleet() as d:
         await d.three()
-        for screen in "0", "9", "1", "2", "3", "4", "5", "6", "7":
+        for screen in "0", "9", "8", "1", "2", "3", "4", "5", "6", "7":
             await d.app.go_to("orders-prod")
             await d.press(screen)
             await d.press(":", *"crm/mai", "enter")
@@ -211,3 +211,21 @@ async def test_each_target_has_a_time_line_of_its_own_with_its_alerts() -> None:
         assert "stuck in progress" in d.text()
         assert d.app.memory is not None
         assert "payslips" not in {event.queue for event in d.app.memory.events()}
+
+
+async def test_what_happened_on_any_target_is_one_time_line_and_enter_goes_there() -> None:
+    async with fleet() as d:
+        await d.press("8")
+        assert "nothing has happened yet" in d.text()
+        await d.three()
+        await d.press("8")
+        d.app.tick()
+        await d.settle()
+        assert any("billing" in line and "connection lost" in line for line in d.text().splitlines())
+        assert any("orders-prod" in line and "stuck in progress began" in line for line in d.text().splitlines())
+        await d.press("slash", *"stuck in progress began", "enter")
+        await d.press("enter")
+        assert d.app.current.name == "orders-prod"
+        assert d.app.current_mode == "history orders-prod"
+        await d.press("8", "escape", "escape")
+        assert d.app.current_mode == "targets"

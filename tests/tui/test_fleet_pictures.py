@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from qmon.monitor.source import Phase
 from tests.tui.fleet import NAMES, Named, crm, fleet_app, settled
-from tests.tui.scripted import TAKEN_AT, Clock, view
+from tests.tui.scripted import SAMPLED_AT, TAKEN_AT, Clock, view
 from tests.tui.test_pictures import SIZES, Compare
 
 pytestmark = pytest.mark.unit
@@ -21,6 +21,8 @@ class FleetShot:
     def __init__(self, *keys: str, plain: bool = False) -> None:
         self.clock, self.sources = Clock(), {name: Named(name) for name in NAMES}
         self.app = fleet_app(self.clock, self.sources, plain=plain)
+        for member in self.app.members.values():
+            member.memory.clock = lambda: SAMPLED_AT
         self.keys = keys
 
     async def ready(self, pilot: Pilot[None]) -> None:
@@ -35,9 +37,12 @@ class FleetShot:
             await settled(pilot)
 
 
-@pytest.mark.parametrize("screen", ["0", "9"], ids=["targets", "all-queues"])
+@pytest.mark.parametrize("screen", ["0", "9", "8"], ids=["targets", "all-queues", "all-events"])
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_all_targets(snap_compare: Compare, size: tuple[int, int], screen: str) -> None:
+def test_all_targets(
+    snap_compare: Compare, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], screen: str
+) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
     shot = FleetShot(screen)
     assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
 

@@ -216,7 +216,7 @@ class FleetApp(QmonApp):
 
     def leave_screen(self, name: str) -> None:
         """From a screen of a target to its overview, from there to all targets."""
-        if name in (FLEET[1].name, "overview"):
+        if name == "overview" or (name in _OF_ALL and name != self.DEFAULT_MODE):
             self.switch_mode(self.DEFAULT_MODE)
         elif name != self.DEFAULT_MODE:
             self.switch_mode("overview")

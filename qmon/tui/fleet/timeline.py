@@ -1,0 +1,76 @@
+"""Screen 8: what happened on any target, the newest first; enter shows the history around it."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from typing import Final
+
+from textual import on
+from textual.app import ComposeResult
+
+from qmon.recording.history.timeline import TimelineEvent, joined
+from qmon.recording.times import local_zone, zone_of
+from qmon.tui import keys
+from qmon.tui.fleet import standing
+from qmon.tui.fleet.screen import FleetScreen
+from qmon.tui.sanitize import clean
+from qmon.tui.status import Shown
+from qmon.tui.timeline import rows
+from qmon.tui.widgets.columns import GridColumn, GridRow
+from qmon.tui.widgets.filter_bar import keep
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+COLUMNS: Final = (
+    rows.COLUMNS[0],
+    GridColumn("target", "TARGET", least=8, most=24, shrinks_to=12, sortable=False, about="where it happened"),
+    *rows.COLUMNS[1:],
+)
+_OF_EACH: Final = 300
+"""Events of one target, at most: the newest."""
+
+
+class AllEventsScreen(FleetScreen):
+    """Verdicts that began and ended, connections and alerts of all targets, since qmon started."""
+
+    NAME = "all-events"
+    BINDINGS = keys.TIMELINE
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._zone: tzinfo = zone_of(local_zone())
+        self._events: dict[str, tuple[str, TimelineEvent]] = {}
+
+    def body(self) -> ComposeResult:
+        """How things are, and the table."""
+        yield Lines(id="summary")
+        yield Grid(COLUMNS, id="all-events")
+
+    def _changed(self) -> None:
+        """Drawn once a second: with many targets something changes all the time."""
+
+    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw what is known of every target."""
+        members = self.app.members.values()
+        ranked = standing.ranked(members, now)
+        self.query_one("#summary", Lines).show(lambda cells, _: [standing.summary(ranked, now, cells)])
+        found = [(each.name, event) for each in members for event in joined(each.memory.events()[:_OF_EACH])]
+        found.sort(key=lambda one: -one[1].at)
+        self._events = {f"{target} {event.key}": (target, event) for target, event in found}
+        kept = keep([*self._events.items()], self.filter_text, lambda one: f"{one[1][0]} {rows.words(one[1][1])}")
+        today = self.app.current.memory.ends_at
+        made = [self._row(key, target, event, today) for key, (target, event) in kept]
+        nothing = f"no event matches {clean(self.filter_text)}" if found else "nothing has happened yet"
+        self.grid.show(made, empty=nothing)
+
+    def _row(self, key: str, target: str, event: TimelineEvent, today: float) -> GridRow:
+        of_target = rows.row(event, self._zone, today)
+        when, *others = of_target.cells
+        return GridRow(key, (when, (clean(target), "muted"), *others), id=f"{target}/{event.queue}")
+
+    @on(Grid.Opened)
+    async def _opened(self, message: Grid.Opened) -> None:
+        target, event = self._events.get(message.key, ("", None))
+        if event is not None:
+            self.app.take_up(target)
+            await self.app.go_to_moment(event.queue, event.at)
