@@ -57,10 +57,13 @@ def test_the_first_minute_shows_every_trouble_of_the_story() -> None:
         assert story.told().title == "TOUR"
 
 
-async def test_what_the_tour_says_to_press_answers_each_trouble(tmp_path: Path) -> None:
+async def test_what_the_tour_says_to_press_answers_each_trouble(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qmon.demo.story.BETWEEN_S", 0.1)
     with EmbeddedServer(settings=SETTINGS) as server, scene_on(server, quiet=True, tour=True) as (target, _, story):
         runner = ActionRunner(replace(open_context(target), audit=tmp_path / "audit.jsonl"))
-        poller = open_poller(target, interval_s=INTERVAL_S, budget=ROOMY)
+        poller = open_poller(target, interval_s=0.5, budget=ROOMY)
         app = QmonApp(poller, story.watching(TargetHistory().add), plain=False, runner=runner, told=story.told)
         try:
             async with app.run_test(size=(120, 40)) as pilot:
