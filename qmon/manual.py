@@ -15,6 +15,8 @@ from qmon.model.config_reader import nearest
 
 VERDICTS: Final = "verdicts"
 """The page with a section for each verdict, and for each reason why a figure is unknown."""
+FIGURES: Final = "figures"
+"""The page with a section for each figure."""
 _HEADING: Final = re.compile(r"(#+) (.*)")
 _IMAGE: Final = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n*", re.M)
 _LINK: Final = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
@@ -78,14 +80,14 @@ def topic(words: str) -> str:
             return _markdown(sections(page))
     found = [part for page in pages() for part in _below(page, words.strip())]
     if not found:
-        headings = {part.heading for part in sections(VERDICTS) if part.level == 3 and "…" not in part.heading}
+        headings = {part.heading for part in _explaining() if "…" not in part.heading}
         raise BadInput(f"the manual has no topic {words!r}{_near(words, headings)}")
     return _markdown(found)
 
 
 def paragraph(words: str) -> str:
-    """What the manual says of a verdict, or of a reason why a figure is unknown, in plain words; empty if nothing."""
-    text = next((part.text for part in sections(VERDICTS) if part.level == 3 and part.covers(words)), "")
+    """What the manual says of a verdict, a figure, or a reason why one is unknown, in plain words; empty if nothing."""
+    text = next((part.text for part in _explaining() if part.covers(words)), "")
     return " ".join(text.replace("`", "").replace("*", "").split())
 
 
@@ -96,6 +98,11 @@ def search(word: str, page: str | None = None) -> Iterator[tuple[Section, str]]:
             for line in (part.heading, *part.text.splitlines()):
                 if word.lower() in line.lower():
                     yield part, line.strip()
+
+
+def _explaining() -> list[Section]:
+    """The sections that explain what is on the screens, one thing each."""
+    return [part for page in (VERDICTS, FIGURES) for part in sections(page) if part.level == 3]
 
 
 def _below(page: str, words: str) -> Iterator[Section]:

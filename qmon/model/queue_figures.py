@@ -21,15 +21,16 @@ GROWTH: Final = "bytes per second"
 class QueueFigure:
     """One figure of a queue.
 
-    ``field``: of ``QueueView``; ``words``: as screens call it; ``report_name`` and ``alias``: in the status report, and
-    as alert rules and graphs call it, where that is not the field's name. ``of_rows``: it comes from the rows of the
-    table, so a role that row level security shows a part of them sees at least so much. ``main``: screens list why it
-    is not known, and alert rules may set limits on it. ``negative``: it may be below 0.
+    ``field``: of ``QueueView``; ``words``: as screens call it; ``about``: what it is. ``report_name`` and ``alias``: in
+    the status report, and as alert rules and graphs call it, where that is not the field's name. ``of_rows``: it comes
+    from the rows of the table, so a role that row level security shows a part of them sees at least so much. ``main``:
+    screens list why it is not known, and alert rules may set limits on it. ``negative``: it may be below 0.
     """
 
     field: str
     words: str
     unit: str
+    about: str
     of_rows: bool = False
     main: bool = True
     negative: bool = False
@@ -58,23 +59,49 @@ class QueueFigure:
 
 
 QUEUE_FIGURES: Final = (
-    QueueFigure("ready", "ready", COUNT, of_rows=True, alias="depth"),
-    QueueFigure("in_progress", "in progress", COUNT, of_rows=True),
-    QueueFigure("stuck", "stuck", COUNT, of_rows=True),
-    QueueFigure("scheduled", "scheduled", COUNT, of_rows=True),
-    QueueFigure("dead", "dead", COUNT, of_rows=True),
-    QueueFigure("oldest", "oldest", SECONDS, of_rows=True, report_name="oldest_seconds"),
-    QueueFigure("push_rate", "push rate", RATE),
-    QueueFigure("pop_rate", "pop rate", RATE),
-    QueueFigure("complete_rate", "complete rate", RATE),
-    QueueFigure("gap", "gap", COUNT, negative=True),
-    QueueFigure("fill", "ring fill", SHARE),
-    QueueFigure("pushers", "pushers", SESSIONS, main=False),
-    QueueFigure("done", "done", COUNT, of_rows=True, main=False),
-    QueueFigure("bytes", "bytes", BYTES, main=False),
-    QueueFigure("growth", "growth", GROWTH, main=False),
-    QueueFigure("poppers", "poppers", SESSIONS, main=False),
-    QueueFigure("poppers_waiting", "poppers waiting", SESSIONS, main=False),
+    QueueFigure(
+        "ready",
+        "ready",
+        COUNT,
+        "messages that can be popped now; their number is the depth",
+        of_rows=True,
+        alias="depth",
+    ),
+    QueueFigure("in_progress", "in progress", COUNT, "messages popped and not finished yet", of_rows=True),
+    QueueFigure("stuck", "stuck", COUNT, "in progress for longer than the queue's timeout", of_rows=True),
+    QueueFigure("scheduled", "scheduled", COUNT, "messages that are due later", of_rows=True),
+    QueueFigure("dead", "dead", COUNT, "messages given up after too many attempts", of_rows=True),
+    QueueFigure(
+        "oldest",
+        "oldest",
+        SECONDS,
+        "age of the oldest message that is ready",
+        of_rows=True,
+        report_name="oldest_seconds",
+    ),
+    QueueFigure("push_rate", "push rate", RATE, "messages committed by pushers, per second"),
+    QueueFigure("pop_rate", "pop rate", RATE, "messages taken by poppers, per second"),
+    QueueFigure("complete_rate", "complete rate", RATE, "messages finished, per second"),
+    QueueFigure(
+        "gap",
+        "gap",
+        COUNT,
+        "in a ring: push minus pop position, below 0 if poppers wait for numbers; elsewhere: last id minus head id",
+        negative=True,
+    ),
+    QueueFigure("fill", "ring fill", SHARE, "share of a ring's slots that hold a message"),
+    QueueFigure("pushers", "pushers", SESSIONS, "pushers that are connected", main=False),
+    QueueFigure("done", "done", COUNT, "finished messages that are still in the table", of_rows=True, main=False),
+    QueueFigure("bytes", "bytes", BYTES, "size of the queue's tables and indexes", main=False),
+    QueueFigure("growth", "growth", GROWTH, "how fast tables and indexes grow, per second", main=False),
+    QueueFigure("poppers", "poppers", SESSIONS, "poppers that are connected", main=False),
+    QueueFigure(
+        "poppers_waiting",
+        "poppers waiting",
+        SESSIONS,
+        "poppers that run nothing, or wait for a lock or for time to pass",
+        main=False,
+    ),
 )
 """All figures of ``QueueView``, in the order of the status report."""
 MAIN: Final = tuple(figure for figure in QUEUE_FIGURES if figure.main)

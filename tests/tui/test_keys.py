@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from qmon import manual
 from qmon.model.figure import Figure
+from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
+from qmon.tui.shared import topics
 from qmon.tui.shared.help import Help, all_bindings, help_lines
 from qmon.tui.shared.palette import Palette
 from qmon.tui.themes import DARK, LIGHT, PLAIN
@@ -161,9 +164,56 @@ async def test_the_help_explains_the_queue_under_the_cursor() -> None:
         assert "r requeues those of dead owners" in " ".join(d.text().split())
     given = next(each for each in view().queues if each.verdict.code == "stuck in progress")
     untold = replace(given, gap=Figure.unknown("ids are uuid, not numbers"))
-    told = ["".join(t for t, _ in line) for line in help_lines(70, untold)]
+    told = ["".join(t for t, _ in line) for line in help_lines(70, topics.of_queue(untold))]
     assert told.index("stuck in progress") < told.index("ids are uuid, not numbers") < told.index("SYMBOLS")
     assert not any("stuck in progress" in line for line in ["".join(t for t, _ in line) for line in help_lines(70)])
+
+
+async def test_the_help_explains_the_chosen_column_first() -> None:
+    async with dashboard() as d:
+        await d.give()
+        column = 1 + d.grid.titles.index("OLDEST")
+        await d.press(*["right"] * column, "question_mark")
+        told = " ".join(d.lines("help-lines").split())
+        assert f"OLDEST of {d.app.selected}" in told
+        assert QUEUE_FIGURES[5].about in told
+        assert manual.paragraph("oldest")[:60] in told
+        await d.press("escape", "right", "left", *["left"] * column, "question_mark")
+        assert "OLDEST of" not in d.lines("help-lines"), "left of the first column none is chosen"
+
+
+async def test_the_help_says_why_the_figure_in_the_chosen_column_is_unknown() -> None:
+    given = view()
+    first = next(each for each in given.queues if each.verdict.code == "stuck in progress")
+    reason = "ids are uuid, not numbers"
+    untold = replace(first, gap=Figure.unknown(reason))
+    async with dashboard((200, 50)) as d:
+        await d.give(replace(given, queues=tuple(untold if each is first else each for each in given.queues)))
+        d.grid.select(first.name)
+        await d.press(*["right"] * (1 + d.grid.titles.index("GAP")), "question_mark")
+        told = d.lines("help-lines").partition("stuck in progress")[0]
+        assert reason in told
+
+
+async def test_the_help_explains_every_known_figure_of_the_queue_screen() -> None:
+    async with dashboard((120, 60)) as d:
+        await d.give()
+        await d.press("enter")
+        shown = d.app.shown.view
+        assert shown is not None
+        queue = shown.queue(d.app.selected or "")
+        assert queue is not None
+        [told] = topics.of_figures(queue)
+        assert {topic.name.rpartition(" ")[0] for topic in told.topics} >= {"ready", "push rate", "pop rate"}
+        assert all(len(topic.text) > 60 for topic in told.topics), "each has its section in the manual"
+        await d.press("question_mark")
+        assert f"figures of {queue.name}" in d.lines("help-lines")
+
+
+def test_every_figure_has_its_section_in_the_manual() -> None:
+    for each in QUEUE_FIGURES:
+        assert manual.paragraph(each.words), each.words
+        assert topics.of_figure(each.field), each.field
 
 
 async def test_figures_go_on_below_a_modal() -> None:

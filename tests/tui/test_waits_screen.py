@@ -66,6 +66,15 @@ async def test_waits_with_their_number_of_looks_and_their_meaning() -> None:
         assert "hot pages" in d.lines("meaning")
 
 
+async def test_the_help_explains_the_wait_under_the_cursor() -> None:
+    async with dashboard() as d:
+        await d.give(waited_view())
+        await d.press("3", "question_mark")
+        told = " ".join(d.lines("help-lines").split())
+        assert told.index("LWLock:WALWrite") < told.index("at queues one commit a message") < told.index("SYMBOLS")
+        assert "helps several messages per transaction" in told
+
+
 async def test_what_a_server_counts_is_shown_per_second_and_each() -> None:
     async with dashboard() as d:
         await d.give(waited_view(found=counted()))

@@ -23,6 +23,7 @@ from qmon.tui.operations.reading import OperationsReading
 from qmon.tui.past_reader import MarkFound, PastRead, PastReader, PastRequest
 from qmon.tui.plots.ranges import LEFT, crossed, plot
 from qmon.tui.sanitize import clean
+from qmon.tui.shared import topics
 from qmon.tui.spans import Line, wrap
 from qmon.tui.status import Shown
 from qmon.tui.themes import is_plain
@@ -87,8 +88,7 @@ class HistoryScreen(OperationsReading):
     @property
     def queue(self) -> str:
         """The one that was chosen, else the first there is; empty where none is known yet."""
-        view, names = self.app.shown.view, self._names()
-        chosen = self.app.selected
+        view, names, chosen = self.app.shown.view, self._names(), self.app.selected
         if chosen is not None and (chosen in names or view is None):
             return chosen
         return names[0] if names else ""
@@ -141,8 +141,7 @@ class HistoryScreen(OperationsReading):
             return
         self.past, self._known = message.past, (message.begins_at, message.ends_at)
         self._seen = frozenset(message.past.queues) | (self._seen if message.past.read < 1.0 else frozenset())
-        if message.past.read >= 1.0:
-            self.reading = False
+        self.reading = self.reading and message.past.read < 1.0
         before, self.found = self.mark, marks.events(message.past)
         if before is not None and not self.reading:
             self.mark = next((e for e in self.found if e.symbol == before.symbol and e.overlaps(before)), None)
@@ -201,11 +200,8 @@ class HistoryScreen(OperationsReading):
         if why := panel.nothing(past, self.figure, *self._known, self.zone, more):
             self._say(why)
             return
-        bands, mark, at = (
-            panel.bands(past, self.figure, self.app.known, shown.target),
-            self._shown_mark,
-            self._cursor,
-        )
+        bands = panel.bands(past, self.figure, self.app.known, shown.target)
+        mark, at = self._shown_mark, self._cursor
         writers = {
             "#past": lambda cells, rows: self._plot(past, bands, rows),
             "#events": lambda cells, rows: marks.event_list(self.found, mark, self.zone, cells, rows),
@@ -268,6 +264,10 @@ class HistoryScreen(OperationsReading):
     def unavailable(self) -> dict[str, str]:
         """Only a replay goes to a moment."""
         return {} if self.app.known.go is not None else {"go-there": "only a replay can go to a moment"}
+
+    def help_topics(self) -> list[topics.Explained]:
+        """The figure that is plotted."""
+        return topics.of_figure(self.figure.removesuffix("_s"))
 
     def _go(self, until_at: float) -> None:
         """Let the range end there, or where what is known begins or ends."""

@@ -24,16 +24,18 @@ _TOP_CELLS: Final = 5
 """What the top of a trend takes behind it."""
 FULL_WORDS_FROM: Final = 150
 
+_FIGURES: Final = {each.field: each for each in QUEUE_FIGURES}
+
 COLUMNS: Final = (
     GridColumn("queue", "QUEUE", least=8, most=24, shrinks_to=10, about="the queue, as its layout names it"),
     GridColumn("design", "DESIGN", rank=10, most=14, about="how the queue is built in tables"),
-    GridColumn("ready", "READY", True, 1, most=12, about="messages ready now: ~ estimated, ≥ at least"),
-    GridColumn("in_progress", "IN PROG", True, 6, most=12, about="messages taken and not finished"),
-    GridColumn("stuck", "STUCK", True, 3, most=12, about="in progress for longer than the queue's timeout"),
-    GridColumn("oldest", "OLDEST", True, 4, most=14, about="age of the oldest message that is ready"),
-    GridColumn("push_rate", "PUSH/s", True, 2, most=11, about="messages committed by pushers, per second"),
-    GridColumn("pop_rate", "POP/s", True, 2, most=11, about="messages taken by poppers, per second"),
-    GridColumn("gap", "GAP", True, 9, most=11, about="push position minus pop position; not of a ring: span of ids"),
+    GridColumn("ready", "READY", True, 1, most=12, about=_FIGURES["ready"].about),
+    GridColumn("in_progress", "IN PROG", True, 6, most=12, about=_FIGURES["in_progress"].about),
+    GridColumn("stuck", "STUCK", True, 3, most=12, about=_FIGURES["stuck"].about),
+    GridColumn("oldest", "OLDEST", True, 4, most=14, about=_FIGURES["oldest"].about),
+    GridColumn("push_rate", "PUSH/s", True, 2, most=11, about=_FIGURES["push_rate"].about),
+    GridColumn("pop_rate", "POP/s", True, 2, most=11, about=_FIGURES["pop_rate"].about),
+    GridColumn("gap", "GAP", True, 9, most=11, about=_FIGURES["gap"].about),
     GridColumn("trend", "DEPTH", rank=8, least=TREND_CELLS + _TOP_CELLS, most=TREND_CELLS + _TOP_CELLS,
            sortable=False, from_width=120,
            about="messages ready over the last ten minutes, or what there is of them, from zero to the figure behind"),
@@ -162,9 +164,6 @@ _NO_RATE: Final = (f"{text.UNKNOWN}  ", "faint")
 def _trend(queue: QueueView) -> str:
     depth = sample(queue.history, "ready", TREND_CELLS, window(queue.history))
     return marked(depth, max(FEW, highest(depth)))
-
-
-_FIGURES: Final = {each.field: each for each in QUEUE_FIGURES}
 
 
 def _value(queue: QueueView, column: str) -> Any:

@@ -23,6 +23,7 @@ from qmon.tui.queue import panel
 from qmon.tui.queue import rows as messages
 from qmon.tui.queue.panel import LEAST, MOST, ledger_lines
 from qmon.tui.sanitize import clean, shorten
+from qmon.tui.shared import topics
 from qmon.tui.shared.header import waiting
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.spans import Line
@@ -151,6 +152,11 @@ class QueueScreen(DashboardScreen):
         """This queue."""
         view = self.app.shown.view
         return view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
+
+    def help_topics(self) -> list[topics.Explained]:
+        """The queue, and its figures."""
+        queue = self.acting_on()
+        return [*super().help_topics(), *(topics.of_figures(queue) if queue is not None else [])]
 
     def chosen(self) -> Choice:
         """The marked messages, in the state they are shown in; without marks all that the action is for."""

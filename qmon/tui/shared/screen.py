@@ -19,6 +19,7 @@ from qmon.tui.actions.availability import ACTIONS, ask_for, short_reason, why_no
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.app import QmonApp
 from qmon.tui.palette_items import PaletteItem
+from qmon.tui.shared import topics
 from qmon.tui.shared.banner import alert_lines, banner, tour_lines
 from qmon.tui.shared.header import header, heading
 from qmon.tui.shared.keybar import KeyLine
@@ -199,10 +200,18 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     # ------------------------------------------------------------------------------------------- help and palette
 
     def action_help(self) -> None:
-        """Open the help on the queue under the cursor."""
+        """Open the help on what one looks at: the chosen column, the row under the cursor, the queue."""
         from qmon.tui.shared.help import Help
 
-        self.app.push_screen(Help(self.acting_on()))
+        grid = next(iter(self.query(Grid)), None)
+        column = grid.chosen_column if grid is not None else None
+        chosen = topics.of_column(column, grid.row) if grid is not None and column is not None else []
+        self.app.push_screen(Help([*chosen, *self.help_topics()], grid.columns if grid is not None else ()))
+
+    def help_topics(self) -> list[topics.Explained]:
+        """What the help says of this screen, below the chosen column: the queue under the cursor."""
+        queue = self.acting_on()
+        return topics.of_queue(queue) if queue is not None else []
 
     async def action_palette(self) -> None:
         """Open the list of all actions that work here and of all queues, and do what is chosen there."""

@@ -9,10 +9,12 @@ from qmon.model.operations import OperationResult
 from qmon.model.samples.horizon import HolderKind, HorizonSample
 from qmon.model.view import QueueView
 from qmon.model.waits.horizon_holders import culprit
+from qmon.model.waits.waiting import WaitRate
 from qmon.monitor.source import Focus
 from qmon.tui import keys
 from qmon.tui.actions.availability import why_nothing
 from qmon.tui.actions.request import ActionRequest, end_session
+from qmon.tui.shared import topics
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
 from qmon.tui.waits import horizon, panel, usage
@@ -55,11 +57,21 @@ class WaitsScreen(DashboardScreen):
             lambda cells, rows: usage.lines(self._queue(shown), cells, min(rows, 12 if tall else 4)), stale=stale
         )
 
-    def _draw_meaning(self, *, stale: bool) -> None:
+    def _rate(self) -> WaitRate | None:
+        """The wait under the cursor."""
         found = self.app.shown.view.server.waiting if self.app.shown.view is not None else None
         rates = (*found.rates, *found.latches) if found is not None else ()
-        rate = next((each for each in rates if panel.key(each) == self.grid.cursor), None)
-        most = 4 if self.size.height >= 32 else 2
+        return next((each for each in rates if panel.key(each) == self.grid.cursor), None)
+
+    def help_topics(self) -> list[topics.Explained]:
+        """What the wait under the cursor means, and what helps."""
+        rate, row = self._rate(), self.grid.row
+        if rate is None or row is None:
+            return []
+        return topics.of_wait(rate.name, row.cells[-1][0], rate.kind, rate.event)
+
+    def _draw_meaning(self, *, stale: bool) -> None:
+        rate, most = self._rate(), 4 if self.size.height >= 32 else 2
         self.query_one("#meaning", Lines).show(
             lambda cells, rows: panel.lines(rate, cells, min(rows, most)), stale=stale
         )

@@ -65,6 +65,7 @@ class Grid(TonedWidget, can_focus=True):
         self._sorted: tuple[str, bool] = ("", True)
         self._top = 0
         self._note = ""
+        self._column = ""
 
     @property
     def offered(self) -> list[Binding]:
@@ -80,6 +81,11 @@ class Grid(TonedWidget, can_focus=True):
     def keys_on_screen(self) -> tuple[str, ...]:
         """The keys of the rows that there are lines for."""
         return _keys(self._rows[self._top : self._top + max(0, self.size.height - 1)])
+
+    @property
+    def chosen_column(self) -> GridColumn | None:
+        """The column that ``←`` and ``→`` went to, where there is room for it."""
+        return next((p.column for p in self._placed if p.column.key == self._column), None)
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -204,14 +210,16 @@ class Grid(TonedWidget, can_focus=True):
             by, descending = self._sorted
             is_sorted = by == p.column.key
             segments.append(Segment(" " * (p.x - x), self.base))
-            tone = "strong" if is_sorted else "title"
+            style = styles["strong" if is_sorted else "title"]
+            if p.column.key == self._column:
+                style += tones(self.app.theme)["cursor"]
             # The arrow of a right-aligned title stands in the gap, so that titles do not move.
             title, x = pad(p.column.title, p.width, right=p.column.right), p.x + p.width
             if is_sorted and p.column.right:
                 title, x = title + _ARROWS[descending], x + 1
             elif is_sorted:
                 title = pad(p.column.title + _ARROWS[descending], p.width)
-            segments.append(Segment(title, styles[tone]))
+            segments.append(Segment(title, style))
         return Strip(segments).adjust_cell_length(cells, self.base)
 
     def _thumb(self, y: int, styles: Tones, under: Style) -> Segment:
@@ -242,6 +250,13 @@ class Grid(TonedWidget, can_focus=True):
             for line in (before, now):
                 self.refresh(Region(0, line - self._top + 1, self.size.width, 1))
 
+    def action_cursor(self, by: int) -> None:
+        """Choose the column before or after, for the help to explain; beyond either end none."""
+        keys = ["", *(p.column.key for p in self._placed)]
+        at = keys.index(self._column) if self._column in keys else 0
+        self._column = keys[(at + by) % len(keys)]
+        self.refresh(Region(0, 0, self.size.width, 1))
+
     def action_move(self, by: int) -> None:
         """Move the cursor by so many rows."""
         self._move(self._index() + by)
@@ -265,17 +280,19 @@ class Grid(TonedWidget, can_focus=True):
 
     def action_copy(self) -> None:
         """Copy what the row under the cursor is about."""
-        for row in self._under_cursor():
+        if (row := self.row) is not None:
             self._copy(row.name, row.name)
 
     def action_copy_row(self) -> None:
         """Copy the row under the cursor, a line a column."""
-        for row in self._under_cursor():
+        if (row := self.row) is not None:
             cells = [(column.title, text.strip()) for column, (text, _) in zip(self.columns, row.cells, strict=True)]
             self._copy("\n".join(f"{title}: {text}" for title, text in cells if text), f"the row of {row.name}")
 
-    def _under_cursor(self) -> list[GridRow]:
-        return [row for row in self._rows if row.key == self.cursor]
+    @property
+    def row(self) -> GridRow | None:
+        """The row under the cursor."""
+        return next((row for row in self._rows if row.key == self.cursor), None)
 
     def _copy(self, text: str, words: str) -> None:
         """By OSC 52, which goes through SSH; not every terminal does it."""
