@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import GroupPart, Layout, TableName
 from qmon.model.operations import Pause, Side
@@ -49,6 +51,12 @@ def test_outrun_needs_thirty_seconds() -> None:
     code, proof = after(signs, 30)
     assert code == "pushers outrun poppers"
     assert "growing 40.0/s" in proof
+
+
+@pytest.mark.parametrize("side", Side)
+def test_nothing_outruns_anything_while_a_side_is_paused(side: Side) -> None:
+    signs = replace(FINE, ready=Figure(5000), push_rate=Figure(100.0), pop_rate=Figure(60.0), net_rate=40.0)
+    assert after(replace(signs, pauses=paused(side)), 30)[0] == "paused"
 
 
 def test_no_pops_is_worse_than_outrun_and_needs_ten_seconds() -> None:

@@ -9,7 +9,7 @@ window, and the walk goes on as it has.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import ceil
 from typing import Final
@@ -28,6 +28,7 @@ _STEADY_SHARE: Final = 0.02
 _UNCLEAR_SHARE: Final = 0.2
 """Where the net rate is known no better than to this share of pushes or pops, the trend is unclear."""
 _FOREVER_S: Final = 30 * 86400.0
+_NEEDS: Final = ": needs ≥ "
 
 
 class Trend(StrEnum):
@@ -52,6 +53,11 @@ class Forecast:
     growth: float | None = None
     text: str = ""
     growth_band: float | None = None
+
+    @property
+    def while_paused(self) -> Forecast:
+        """The same without the poppers that it takes: what a pause stops says nothing of them."""
+        return replace(self, text=self.text.partition(_NEEDS)[0])
 
 
 def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: int | None = None) -> Forecast:
@@ -106,7 +112,7 @@ def _growing(ready: float, drift: NetRate, popped: float, poppers: int | None) -
     text = f"growing {rate(drift.net)}/s"
     if poppers and popped > 0 and ready > popped:
         more = ceil(drift.net / (popped / poppers))
-        text += f": needs ≥ {more} more popper{'' if more == 1 else 's'}"
+        text += f"{_NEEDS}{more} more popper{'' if more == 1 else 's'}"
     return Forecast(Trend.GROWING, growth=drift.net, text=text, growth_band=SIGMAS * drift.ahead(AHEAD_S))
 
 

@@ -282,7 +282,7 @@ def _not_moving(s: RuleInput) -> str | None:
 
 
 def _outrun(s: RuleInput) -> str | None:
-    if s.paused(Side.POPPERS):
+    if s.pauses:
         return None
     if s.net_rate is None or s.push_rate.value is None or s.pop_rate.value is None or s.pop_rate.value <= 0:
         return None

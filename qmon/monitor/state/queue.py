@@ -325,7 +325,7 @@ class QueueTrack:
             scheduled=scheduled, dead=dead, oldest=oldest,
             push_rate=push, pop_rate=figures.pops(q, pop), complete_rate=_completes(q, rates, rate),
             gap=gap, fill=fill, verdict=verdicts[0],
-            forecast=self._forecast(Figure() if push.old else ready.evidence, known.poppers),
+            forecast=self._forecast(Figure() if push.old else ready.evidence, known.poppers, paused=bool(pauses)),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
             undecided=undecided(rule_input, verdicts, self._pending, rates_follow=follow),
@@ -351,10 +351,11 @@ class QueueTrack:
         dead = count.dead if count is not None and state is not None and state.dead is not None else None
         return figures.counted(q, q.dead, figure, dead, at, q.dead_at)
 
-    def _forecast(self, ready: Figure, poppers: ClientsSeen | None) -> Forecast:
+    def _forecast(self, ready: Figure, poppers: ClientsSeen | None, *, paused: bool) -> Forecast:
         if ready.at_least:
             return Forecast(Trend.UNKNOWN)
-        return forecast(ready.value, self._window.ticks, poppers.connected if poppers is not None else None)
+        known = poppers is not None and not paused
+        return forecast(ready.value, self._window.ticks, poppers.connected if known else None)
 
     def _remember(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, *, rates: bool = True) -> None:
         now = self._window.rates(_SMOOTH_S) if rates else None

@@ -55,6 +55,8 @@ def unread(view: QueueView, read_at: float, pauses: tuple[Pause, ...]) -> QueueV
         for name, f in _figures(view)
         if f.value is not None
     }
+    if pauses:
+        older["forecast"] = view.forecast.while_paused
     return replace(view, **older, messages=None, flow=None, span_s=None, pauses=pauses, read_at=read_at)
 
 

@@ -1,0 +1,47 @@
+"""While a queue is paused nobody is told how many more poppers it needs: what does not move is meant to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.layout.layout import Clients
+from qmon.model.rates.forecast import Trend
+from qmon.model.samples.clients import ClientSample
+from qmon.model.samples.polled import PauseSample
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.monitor.state.target import TargetHistory
+from tests.unit.test_freshness import FIFO, Step, World
+
+pytestmark = pytest.mark.unit
+
+LAYOUT = replace(FIFO, poppers=Clients(application="worker*"))
+WORKER = ClientSample(61, 900.0, "worker-1", "shop", "idle", 0.1, 0.1, "", "DELETE")
+STEP = Step(1.0, 30, 10, 20, "", left_out=False)
+
+
+def polled(world: World, *sides: str, read: bool = True) -> Snapshot:
+    """A growing queue with a popper, paused on these sides."""
+    snapshot = world.poll(STEP)
+    first = snapshot.queues[0]
+    assert first.head is not None
+    queue = replace(first, layout=LAYOUT, head=replace(first.head, counted=world.pushed - world.popped))
+    pauses = tuple(
+        PauseSample("fifo", str(LAYOUT.table), side, world.at, world.at + 600, "anna", "deploy", "switch")
+        for side in sides
+    )
+    queues = (queue if read else QueueSamples(LAYOUT, unread=True),)
+    return replace(snapshot, queues=queues, clients=(WORKER,), pauses=pauses)
+
+
+@pytest.mark.parametrize("read", [True, False], ids=["read", "not its turn"])
+@pytest.mark.parametrize("sides", [("pushers",), ("poppers",), ("pushers", "poppers")], ids="-".join)
+def test_no_poppers_are_asked_for_while_a_side_is_paused(sides: tuple[str, ...], read: bool) -> None:
+    world, history = World(), TargetHistory()
+    for _ in range(20):
+        view = history.add(polled(world))
+    assert view.queues[0].forecast.text == "growing 20.0/s: needs ≥ 2 more poppers"
+    paused = history.add(polled(world, *sides, read=read)).queues[0]
+    assert paused.pauses
+    assert (paused.forecast.trend, paused.forecast.text) == (Trend.GROWING, "growing 20.0/s")
