@@ -104,4 +104,6 @@ QUEUE_FIGURES: Final = (
     ),
 )
 """All figures of ``QueueView``, in the order of the status report."""
+ABOUT: Final = {figure.field: figure.about for figure in QUEUE_FIGURES}
+"""What each is, by its field."""
 MAIN: Final = tuple(figure for figure in QUEUE_FIGURES if figure.main)

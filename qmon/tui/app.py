@@ -116,7 +116,7 @@ class QmonApp(App[None], inherit_bindings=False):
             self.register_theme(theme)
         self.theme = PLAIN if no_colour else DARK if dark else LIGHT
         self.animation_level = "none"
-        self.fixed = f"read from the qmon serve at {clean(served)}, which reads what it was told to" if served else ""
+        self.fixed = f"read from the qmon serve at {clean(served)}, which decides what is read" if served else ""
         self.unwritten = "only a dashboard that polls the database itself writes qmon.toml"
         self.failed = ""
         self.clock = clock
@@ -353,7 +353,7 @@ class QmonApp(App[None], inherit_bindings=False):
         """
         under_way = self.under_way
         if under_way and not self._asked_to_quit:
-            self._ask_to_quit(f"{clean('; '.join(under_way))}: still under way; q again stops it and leaves")
+            self._ask_to_quit(f"{clean('; '.join(under_way))}: still under way; press q again to stop it and leave")
         else:
             self.exit()
 
@@ -370,7 +370,7 @@ class QmonApp(App[None], inherit_bindings=False):
         elif self._asked_to_quit:
             await self.action_quit()
         else:
-            self._ask_to_quit("leave qmon? ctrl+c again does, or q")
+            self._ask_to_quit("leave qmon? press ctrl+c again, or q")
 
     def _ask_to_quit(self, words: str) -> None:
         self._asked_to_quit = True

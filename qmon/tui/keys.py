@@ -73,7 +73,7 @@ APP: Final[list[BindingType]] = [
 ]  # fmt: skip
 
 REPLAY: Final[list[BindingType]] = [
-    _key("z", "play", "play", "Play, or stand still", READINGS, id="play"),
+    _key("z", "play", "play", "Play, or pause", READINGS, id="play"),
     _key("n", "step(1)", "step", "The next snapshot", READINGS, id="step"),
     _key("b", "step(-1)", "back", "The snapshot before", READINGS, id="step-back", bar=False),
     _key("plus,equals_sign", "speed(1)", "faster", "Play faster", READINGS, id="play-faster", shown="+", bar=False),
@@ -102,7 +102,7 @@ TABLES: Final[list[BindingType]] = [
         first=True,
     ),
     _key("s", "sort", "sort", "Sort by the next column", TABLE, id="sort"),
-    _key("S", "reverse", "reverse", "Turn the order around", TABLE, id="reverse", shown="S", bar=False),
+    _key("S", "reverse", "reverse", "Reverse the order", TABLE, id="reverse", shown="S", bar=False),
     _key("escape", "back", "back", "Drop the filter, or go back", SCREENS, id="back", shown="esc", bar=False),
 ]
 
@@ -113,9 +113,9 @@ ACTS: Final[list[BindingType]] = [
     _key("d", "act('redrive')", "redrive", "Try dead messages once more: which, at a rate, until too many fail again",
          ACTING, id="redrive", bar=False),
     _key("x", "act('purge')", "purge", "Move messages to the trash: all, or what is marked", ACTING, id="purge"),
-    _key("p", "act('pause')", "pause", "Pause the pushers, or let them go on", ACTING, id="pause"),
+    _key("p", "act('pause')", "pause", "Pause the pushers, or resume them", ACTING, id="pause"),
     UNDO,
-    _key("P", "act('pause-poppers')", "pause poppers", "Pause the poppers, or let them go on", ACTING,
+    _key("P", "act('pause-poppers')", "pause poppers", "Pause the poppers, or resume them", ACTING,
          id="pause-poppers", shown="P", bar=False),
     _key("R", "act('repair')", "repair ring", "Fill holes and requeue orphans of a ring", ACTING, id="repair",
          shown="R", bar=False),
@@ -141,7 +141,7 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
         "space",
         "mark",
         "mark",
-        "Mark this message for requeue or purge, or no longer",
+        "Mark this message for requeue or purge, or unmark it",
         ACTING,
         id="mark",
         shown="space",
@@ -153,7 +153,7 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
         "left_square_bracket",
         "neighbour(-1)",
         "previous",
-        "The queue before",
+        "The previous queue",
         QUEUE,
         id="previous",
         shown="[",
@@ -169,7 +169,7 @@ MESSAGE: Final[list[BindingType]] = [
          bar=False),
     _key("less_than_sign", "jump(-1)", "before", "The place before that was found", TABLE, id="find-before", shown="<",
          bar=False),
-    _key("left_square_bracket", "neighbour(-1)", "previous", "The message before", QUEUE, id="message-before",
+    _key("left_square_bracket", "neighbour(-1)", "previous", "The previous message", QUEUE, id="message-before",
          shown="["),
     _key("right_square_bracket", "neighbour(1)", "next", "The next message", QUEUE, id="message-after", shown="]"),
     _key("n", "poll_now", "now", "Poll now, and read the message again", READINGS, id="poll-now"),

@@ -104,7 +104,7 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
             load.inject(PlannedFault("crash", "status", for_s=600))
             with held(place, layouts["strict_fifo"]) as sleeper, waiting(place, layouts["strict_fifo"]) as popped:
                 then = seen(watched, "status", "strict_fifo")
-                assert "owners of 1 dead" in proof(then["status"])
+                assert "1 with a dead owner" in proof(then["status"])
                 assert f"session {sleeper.session_id} " in proof(then["strict_fifo"])
                 ended = applied(operator.end_blocker(sleeper.session_id, None))
                 assert (ended.state, ended.done) == (OperationState.DONE, 1)

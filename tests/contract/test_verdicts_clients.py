@@ -33,7 +33,7 @@ def test_pushers_and_poppers_are_counted_and_named_when_they_do_nothing_or_are_g
         assert (idle.pushers.value, idle.poppers.value, idle.poppers_waiting.value) == (1, 1, 1)
         assert f"not one pops while 31 are ready: session {pid} (worker) idle for" in idle.verdict.proof
         assert (gone.pushers.value, gone.poppers.value) == (1, 0)
-        assert gone.verdict.proof == "31 ready and of 2 sessions connected none is a popper (application mailer-*)"
+        assert gone.verdict.proof == "31 ready and none of the 2 sessions connected is a popper (application mailer-*)"
         assert not {"no pops", "pushers outrun poppers"} & {v.code for queue in view.queues for v in queue.verdicts}
         query(database, "DELETE FROM status")
         query(database, "SELECT fifo_pop() FROM generate_series(1, 31)")

@@ -35,10 +35,10 @@ def test_a_dead_owner_is_named_at_once_a_living_one_after_the_timeout(database: 
         ((owner,),) = query(database, "SELECT owner FROM status WHERE owner IS NOT NULL")
         with connected(database) as dying:
             dying.execute("SELECT * FROM status_pop()").fetchall()
-        watched.queue("status", says("stuck in progress", "owners of 1 dead"))
-        both = "2 in progress for more than 2.0 s: owners of 1 dead ("
-        told = watched.queue("status", says("stuck in progress", both, "of 1 alive")).verdict
-        assert f"({owner} has message 1 for " in told.proof
+        watched.queue("status", says("stuck in progress", "1 with a dead owner"))
+        both = "2 in progress for more than 2.0 s: 1 with a dead owner ("
+        told = watched.queue("status", says("stuck in progress", both, "1 with a live owner")).verdict
+        assert f"({owner} has had message 1 for " in told.proof
         assert told.key == "r"
         query(database, "DELETE FROM status WHERE status = 2")
         silent(watched, "status", "stuck in progress")
@@ -94,7 +94,7 @@ def test_what_a_ring_has_lost_is_named_by_number_and_the_session_that_may_yet_pu
             # Poppers that have drawn their numbers and died; one that lives would take what they left.
             query(database, "SELECT nextval('ring_pop_seq') FROM generate_series(1, 6)")
             queue = watched.queue("ring", lambda q: says("ring hole")(q) and says("ring orphans")(q))
-            assert proof(queue, "ring hole").startswith(f"number {number} has no message, poppers have drawn it")
+            assert proof(queue, "ring hole").startswith(f"number {number} has no message; a popper drew it")
             assert f"session {pid} (idle in transaction" in proof(queue, "ring hole")
             assert proof(queue, "ring orphans").startswith("5 messages were drawn by poppers and not popped: number 1,")
         query(database, "SELECT ring_fill_hole(6)")

@@ -150,7 +150,7 @@ def test_stale_statistics_are_told_until_they_are_updated(url: str, monkeypatch:
     with watching(url, [layout]) as watched:
         stale = watched.queue("jobs", lambda q: any(v.code == "statistics" for v in q.verdicts))
         proof = next(v.proof for v in stale.verdicts if v.code == "statistics")
-        assert proof.startswith("plans are made for 0 rows in public.jobs, which has 20,000 (updated ")
+        assert proof.startswith("plans assume 0 rows in public.jobs, which has 20,000 (updated ")
         query(url, "ANALYZE jobs")
         watched.queue("jobs", lambda q: all(v.code != "statistics" for v in q.verdicts))
 

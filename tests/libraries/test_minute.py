@@ -124,7 +124,7 @@ def named_as_killed(library: Library, make: Callable[[], Library], url: str, fol
     proof = of_queue(view, invoices).verdict.proof
     if not library.names_workers:
         return "named"
-    named = re.search(r"\((\S+) has message (\S+)", proof)
+    named = re.search(r"\((\S+) has had message (\S+)", proof)
     assert named is not None, proof
     worker, id = named.groups()
     if library.name == "firm-queue":

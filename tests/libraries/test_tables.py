@@ -95,7 +95,7 @@ INSERT INTO good_jobs (queue_name, performed_at, finished_at, error) VALUES
         "default": {"ready": 1, "scheduled": 0, "in_progress": 1, "stuck": 0, "dead": 0, "done": 0},
     },
     oldest={"mails": 300},
-    stuck={"default": "00000000-0000-0000-0000-000000000002 has message 10000000-0000-0000-0000-000000000002"},
+    stuck={"default": "00000000-0000-0000-0000-000000000002 has had message 10000000-0000-0000-0000-000000000002"},
 )
 DELAYED_JOB: Final = Made(
     "delayed_job",
@@ -120,7 +120,7 @@ INSERT INTO delayed_jobs (queue, run_at, failed_at, attempts) VALUES
         "other": {"ready": 1, "scheduled": 0, "in_progress": 0, "stuck": 0, "dead": 0},
     },
     oldest={"mails": 300},
-    stuck={"mails": "host:a pid:2 has message 5"},
+    stuck={"mails": "host:a pid:2 has had message 5"},
 )
 LARAVEL: Final = Made(
     "laravel",

@@ -100,5 +100,5 @@ def test_workers_are_counted_where_it_is_written_down_which_queue_they_serve(dat
         view = watched.view(lambda view: of_queue(view, mails).poppers.value == 1, timeout=30)
         assert of_queue(view, invoices).poppers.value == 0
         view = watched.view(lambda view: of_queue(view, invoices).verdict.code == "no poppers", timeout=60)
-        assert of_queue(view, invoices).verdict.proof == "1 ready and no worker that serves it has been heard of"
+        assert of_queue(view, invoices).verdict.proof == "1 ready and no worker that serves it has reported"
         assert of_queue(view, mails).verdict.code == "empty"

@@ -397,7 +397,7 @@ async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
         await d.press("b")
         assert not isinstance(d.app.screen, ActionDialog)
         await d.press("q")
-        assert "Requeue 1,204 messages of invoices: still under way; q again stops it and leaves" in d.said()
+        assert "Requeue 1,204 messages of invoices: still under way; press q again to stop it and leave" in d.said()
         assert d.app.is_running
         script.goes.set()
         await d.until(lambda: "done, 1,201 of 1,204; 6 lists it" in d.said(), "its end")

@@ -248,7 +248,7 @@ async def test_ctrl_c_asks_before_it_leaves() -> None:
         await d.give()
         await d.press("ctrl+c")
         assert d.app.is_running
-        assert "leave qmon? ctrl+c again does, or q" in d.said()
+        assert "leave qmon? press ctrl+c again, or q" in d.said()
         await d.press("ctrl+c")
         assert not d.app.is_running
 

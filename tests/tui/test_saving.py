@@ -74,7 +74,7 @@ async def test_no_file_is_written_over_and_a_wrong_ending_or_folder_is_said(fold
     async with dashboard() as d:
         await d.give()
         for name, words in (
-            ("a.csv", "a.csv is there already: nothing was written"),
+            ("a.csv", "a.csv already exists: nothing was written"),
             ("a.png", "the name ends in .csv, .json or .svg"),
             ("nowhere/a.csv", "nowhere/a.csv: cannot be written: No such file or directory"),
         ):

@@ -14,7 +14,7 @@ from tests.tui.scripted import TAKEN_AT, queue, view
 
 pytestmark = pytest.mark.unit
 PLACE = "ops-1:9777"
-WHY = f"read from the qmon serve at {PLACE}, which reads what it was told to"
+WHY = f"read from the qmon serve at {PLACE}, which decides what is read"
 
 
 @pytest.mark.parametrize("cells", [80, 120, 200])

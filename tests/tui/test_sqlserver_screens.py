@@ -60,7 +60,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         await shown(d, views)
         text = d.text()
         assert "mails   status   dbo.mails" in text
-        assert "7 in progress for more than 5 m 00 s: owners of 7 dead" in text
+        assert "7 in progress for more than 5 m 00 s: 7 with a dead owner" in text
         assert "id span 37" in text
         messages = [line for line in rows(d) if line.startswith("119")]
         assert messages[0] == '119000 ▲ stuck 14 m 00 s 77/2026-11-21T02:00:00.123 1 {"to": "ada@example.org"}'

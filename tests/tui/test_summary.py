@@ -21,7 +21,7 @@ STUCK = Verdict("no poppers", "1,204 ready and no session is connected that is a
 SLOW = Verdict("log-bound", "3.1 of 4.0 sessions at work wait for the log", WARNING)
 PAUSED = Verdict("paused", "poppers paused by bob until 07:15:00 UTC", NOTICE)
 BLIND = Verdict(CANNOT_TELL, "ready is not known: permission denied", NOTICE)
-STALE = Verdict("statistics", "plans are made for nothing in mails, which has 20,000", NOTICE)
+STALE = Verdict("statistics", "plans assume no rows in mails, which has 20,000", NOTICE)
 
 
 def fine(count: int) -> list[QueueView]:

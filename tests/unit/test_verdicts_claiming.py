@@ -52,7 +52,8 @@ def test_nobody_is_connected() -> None:
     code, proof = said(signs(nobody))
     assert code == "no poppers"
     assert (
-        proof == "31 ready and of 3 sessions connected none was seen to call dbo.mails_pop; the last one left 40 s ago"
+        proof
+        == "31 ready and none of the 3 sessions connected was seen to call dbo.mails_pop; the last one left 40 s ago"
     )
     assert said(signs(nobody), 9.9)[0] == "healthy"
     pattern = signs(ClientsSeen(0, 0, "pattern"), layout=replace(LAYOUT, poppers=Clients(application="mailer-*")))

@@ -38,8 +38,8 @@ def said(signs: RuleInput) -> tuple[str, str]:
     ("bad", "why"),
     [
         (Figure.unknown("never counted"), "not known: never counted"),
-        (Figure(0.0).of_a_part("row level security hides rows"), "seen in part: row level security hides rows"),
-        (Figure(0.0, at_least=True, reason="watched"), "seen in part: watched"),
+        (Figure(0.0).of_a_part("row level security hides rows"), "only partly seen: row level security hides rows"),
+        (Figure(0.0, at_least=True, reason="watched"), "only partly seen: watched"),
         (Figure(0.0, age_s=7.0).aged(6.0).evidence, "not known: last read 7.0 s ago"),
     ],
 )
@@ -126,7 +126,7 @@ def test_without_a_start_time_stuck_is_known_once_it_was_watched_for_as_long() -
     assert poll(1_000.0).verdict.code == "cannot tell"
     queue = [poll(1_000.0 + second) for second in range(2, 300, 2)][-1]
     assert (queue.verdict.code, queue.stuck.value, queue.stuck.at_least) == ("cannot tell", 0.0, True)
-    assert queue.verdict.proof == "stuck is seen in part: watched for 4 m 58 s of 5 m 00 s: no start time"
+    assert queue.verdict.proof == "stuck is only partly seen: watched for 4 m 58 s of 5 m 00 s: no start time"
     assert poll(1_302.0).verdict.code == "stuck in progress"
     none = QueueSamples(UNTIMED, head=EMPTY_HEAD, head_limit=1001, progress=ProgressSample(0, None, None))
     assert polled(none).verdict.code == "empty"

@@ -54,11 +54,12 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
     assert (found.dead, found.alive, found.unknown, found.lost, found.at_least) == (2, 1, 1, 1, False)
     proof = said(replace(signs(owners=found), stuck=Figure(3)))["stuck in progress"]
     assert proof == (
-        "3 in progress for more than 5 m 00 s: owners of 2 dead (812/5 has message 7 for 6 m 40 s); of 1 alive (812/5"
-        " has message 9 for 6 m 40 s); of 1 unknown (message 11 for 6 m 40 s): a connection pool hands sessions on"
+        "3 in progress for more than 5 m 00 s: 2 with a dead owner (812/5 has had message 7 for 6 m 40 s);"
+        " 1 with a live owner (812/5 has had message 9 for 6 m 40 s);"
+        " 1 with an unknown owner (message 11 for 6 m 40 s): a connection pool hands sessions on"
     )
     early = owners_of(MessageDiagnostics(owners=(owner("8", "dead", 5.0),)), 300.0)
-    assert said(signs(owners=early)) == {"stuck in progress": "owners of 1 dead (812/5 has message 8 for 5.0 s)"}
+    assert said(signs(owners=early)) == {"stuck in progress": "1 with a dead owner (812/5 has had message 8 for 5.0 s)"}
     assert "stuck in progress" not in said(
         signs(owners=owners_of(MessageDiagnostics(owners=(owner("9", "alive", 299.0),)), 300.0))
     )
@@ -67,7 +68,7 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
 
 def test_a_cut_list_of_owners_is_a_lower_bound() -> None:
     found = owners_of(MessageDiagnostics(owners=(owner("7", "dead"), owner("8", "dead")), owners_limit=2), 300.0)
-    assert said(signs(owners=found))["stuck in progress"].startswith("owners of at least 2 dead")
+    assert said(signs(owners=found))["stuck in progress"].startswith("at least 2 with a dead owner")
 
 
 def test_where_a_transaction_holds_the_messages_its_session_is_named() -> None:
@@ -148,7 +149,7 @@ def test_a_message_popped_again_while_its_first_owner_is_silent_since_is_in_two_
     assert found == (DoubleDelivery("7", "61/5", "62/5", 12.0),)
     assert said(signs(twice=found), 1.9).keys() == {"healthy"}
     assert said(signs(twice=found), 2.0) == {
-        "delivered twice": "message 7 was popped by 62/5 while 61/5, who popped it 12 s ago, is still at it"
+        "delivered twice": "message 7 was popped by 62/5 while 61/5, who popped it 12 s ago, still works on it"
     }
     assert hands(track, 104.0, "62/5", 3.0, client(61, 14.0), client(62, 3.0)) != ()
     assert hands(track, 106.0, "62/5", 5.0, client(61, 0.5), client(62, 5.0)) == ()
@@ -175,7 +176,7 @@ def test_a_hole_is_one_that_poppers_have_drawn_and_its_drawer_is_named_while_the
     loss = ring.add(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 18.0)
     assert loss == RingLoss(80, 6.0, pusher, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0)["ring hole"] == (
-        "number 80 has no message, poppers have drawn it at least 6.0 s ago: session 61 (idle in transaction, shop)"
+        "number 80 has no message; a popper drew it at least 6.0 s ago: session 61 (idle in transaction, shop)"
         " has drawn a number and may yet push it"
     )
     proven = ring.add(

@@ -12,7 +12,7 @@ from qmon.model.samples.messages import OwnerSample
 from qmon.model.samples.polled import WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
-from qmon.model.text import duration
+from qmon.model.text import counted, duration
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always, uncounted
 
 
@@ -107,22 +107,22 @@ def _by_owner(owners: Owners) -> str:
     more = "at least " if owners.at_least else ""
     parts = []
     if owners.dead:
-        parts.append(f"owners of {more}{owners.dead:,} dead{_one(owners.dead_one)}")
+        parts.append(f"{more}{owners.dead:,} with a dead owner{_one(owners.dead_one)}")
     if owners.alive:
-        parts.append(f"of {more}{owners.alive:,} alive{_one(owners.alive_one)}")
+        parts.append(f"{more}{owners.alive:,} with a live owner{_one(owners.alive_one)}")
     if owners.unknown:
         why = f": {owners.why}" if owners.why else ""
-        parts.append(f"of {more}{owners.unknown:,} unknown{_one(owners.unknown_one)}{why}")
+        parts.append(f"{more}{owners.unknown:,} with an unknown owner{_one(owners.unknown_one)}{why}")
     if owners.none and owners.none_one is not None:
         parts.append(f"nothing says who has them, such as message {owners.none_one.id}{_since(owners.none_one)}")
-    text = "; ".join(parts)
-    return text if owners.dead or not text.startswith("of ") else f"owners {text}"
+    return "; ".join(parts)
 
 
 def _one(owner: OwnerSample | None) -> str:
     if owner is None:
         return ""
-    whose = f"{owner.owner} has " if owner.owner else ""
+    has = "has had" if owner.age_s is not None else "has"
+    whose = f"{owner.owner} {has} " if owner.owner else ""
     return f" ({whose}message {owner.id}{_since(owner)})"
 
 
@@ -199,13 +199,13 @@ def _nobody(layout: Layout, poppers: ClientsSeen) -> str:
         wanted = ", ".join(f"{name} {pattern}" for name, pattern in fields if pattern is not None)
         is_one = f"is a popper ({wanted})"
     elif poppers.by == "library":
-        return "no worker that serves it has been heard of"
+        return "no worker that serves it has reported"
     else:
         pop = layout.routine("pop") or layout.routine("pop_batch")
         is_one = "was seen to " + (f"call {pop}" if poppers.by == "routine" else f"take rows of {layout.table}")
     if not poppers.others:
         return f"no session is connected that {is_one}"
-    return f"of {poppers.others:,} session{'s' if poppers.others > 1 else ''} connected none {is_one}"
+    return f"none of the {counted(poppers.others, 'session')} connected {is_one}"
 
 
 def _not_claiming(s: RuleInput) -> str | None:

@@ -51,7 +51,7 @@ def _lacking(s: RuleInput) -> Iterator[tuple[str, str]]:
         if figure.value is None:
             yield name, f"not known: {_why(s, figure)}"
         elif figure.partial or (figure.at_least and (name == "stuck" or not figure.value)):
-            yield name, f"seen in part: {figure.reason or 'more may be there'}"
+            yield name, f"only partly seen: {figure.reason or 'more may be there'}"
     if not seen_empty(s):  # else nothing need move
         for name, figure in (("push rate", s.push_rate), ("pop rate", s.pop_rate)):
             if figure.old:

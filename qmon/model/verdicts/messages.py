@@ -29,7 +29,7 @@ def _twice(s: RuleInput) -> str | None:
     more = f"; and {len(s.queue.twice) - 1:,} messages more" if len(s.queue.twice) > 1 else ""
     return (
         f"message {one.id} was popped by {one.second} while {one.first}, who popped it {duration(one.seconds)} ago, "
-        f"is still at it{more}"
+        f"still works on it{more}"
     )
 
 
@@ -37,7 +37,7 @@ def _hole(s: RuleInput) -> str | None:
     loss = s.queue.ring_loss
     if loss is None or loss.hole is None:
         return None
-    waited = f"number {loss.hole:,} has no message, poppers have drawn it at least {duration(loss.hole_s)} ago"
+    waited = f"number {loss.hole:,} has no message; a popper drew it at least {duration(loss.hole_s)} ago"
     if loss.drawer is None:
         return f"{waited}: no open transaction has it"
     return f"{waited}: {_named(loss.drawer)} has drawn a number and may yet push it"

@@ -42,9 +42,9 @@ def _statistics(s: RuleInput) -> str | None:
             when = "never updated"
             if sample.updated_at is not None:
                 when = f"updated {duration(s.snapshot.sampled_at - sample.updated_at)} ago"
-            believed = "nothing" if sample.estimated_rows is None else f"{sample.estimated_rows:,} rows"
+            believed = "no rows" if sample.estimated_rows is None else f"{sample.estimated_rows:,} rows"
             name = _table(s, tables.index(sample.table_id))
-            return f"plans are made for {believed} in {name}, which has {sample.rows:,} ({when}): ANALYZE helps"
+            return f"plans assume {believed} in {name}, which has {sample.rows:,} ({when}): ANALYZE helps"
     return None
 
 

@@ -91,9 +91,7 @@ def _ended(content: DialogText, cells: int) -> list[Line]:
     done = content.progress.done if content.progress is not None else 0
     lines: list[Line] = [(), *entry("broken", content.problem, cells, "alarm", most=6)]
     if done:
-        lines += entry(
-            "", f"{done:,} were done by then and stay done; 6 shows it, and the same again finishes it", cells
-        )
+        lines += entry("", f"{done:,} were done by then and stay done; 6 shows it; do the same again to finish", cells)
     return [*lines, ()]
 
 
@@ -136,7 +134,7 @@ def progress_lines(progress: Progress, cells: int, *, stopping: bool) -> list[Li
     lines: list[Line] = [bar(share, cells), (), tuple(moving)]
     lines += [(), *entry("", progress.note, cells, "muted")] if progress.note else []
     if stopping:
-        lines += [(), ((" stops after the batch under way; esc again ends that too, and undoes it", "accent"),)]
+        lines += [(), ((" stops after this batch; esc again cancels the batch, too, and rolls it back", "accent"),)]
     return lines
 
 
@@ -163,7 +161,7 @@ def result_lines(
     if result.changed:
         lines += entry("changed", "no longer what the plan saw, left alone", cells, "muted")
     if result.refused:
-        lines += entry("refused", "the server would not have it, left alone", cells, "muted")
+        lines += entry("refused", "the server refused it, left alone", cells, "muted")
     for index, words in enumerate(result.notes):
         lines += entry("note" if index == 0 else "", words, cells)
     if result.operation:

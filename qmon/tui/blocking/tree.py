@@ -27,7 +27,7 @@ COLUMNS: Final = (
     about="how long it has waited for the lock"),
     GridColumn("open", "TRANS.", True, 2, least=8, most=10, sortable=False, about="how long its transaction is open"),
     GridColumn("wants", "WAITS FOR", rank=4, least=12, most=48, shrinks_to=14, sortable=False,
-           about="the lock that it waits for; of a head blocker the rows of queues that it has locked"),
+           about="the lock that it waits for; for a head blocker, the rows of queues that it has locked"),
     GridColumn("client", "CLIENT", rank=3, least=8, most=36, shrinks_to=12, sortable=False,
            about="application, login and host"),
     GridColumn("statement", "STATEMENT", rank=5, least=16, grows=True, sortable=False, from_width=132,

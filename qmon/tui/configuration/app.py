@@ -107,7 +107,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         later = self._apply(before, config)
         words = f"{clean(config.path.name)} was read again"
         if later:
-            words += f"; from the next start on: {', '.join(later)}"
+            words += f"; takes effect after a restart: {', '.join(later)}"
         self.notify(words, timeout=10, markup=False)
 
     def _apply(self, before: Config, config: Config) -> list[str]:

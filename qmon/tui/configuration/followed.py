@@ -62,7 +62,7 @@ class FollowedConfig:
         self._seen = now
         config = read_config(self.config.path)
         if self._name and self._name not in config.targets:
-            raise BadInput(f"{config.path}: {self._name} is no longer in it; what it said still counts")
+            raise BadInput(f"{config.path}: {self._name} is no longer in it; its last settings stay in force")
         self._use(config)
         return config
 

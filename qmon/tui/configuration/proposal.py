@@ -57,7 +57,7 @@ class ProposalDialog(ModalScreen[tuple[Candidate, ...]], inherit_bindings=False)
         """Show the tables."""
         title = f"{counted(len(self._found), 'table')} of {clean(self._target)} may be queues"
         self.query_one("#proposal-title", Lines).show(
-            lambda *_: [((f" {title}", "strong"),), ((" ◆ are written: a guess counts once you keep it", "muted"),)]
+            lambda *_: [((f" {title}", "strong"),), ((" ◆ will be written; qmon guesses, so check them", "muted"),)]
         )
         self._show()
 
@@ -68,7 +68,7 @@ class ProposalDialog(ModalScreen[tuple[Candidate, ...]], inherit_bindings=False)
         self.query_one("#proposal-hint", Lines).show(
             lambda *_: [
                 ((" space", "key"), (" marks  ", "muted"), ("W", "key"), (f" writes {count} to", "muted")),
-                ((f" {path}", "muted"), ("  esc", "key"), (" leaves it as it is", "muted")),
+                ((f" {path}", "muted"), ("  esc", "key"), (" leaves the file as it is", "muted")),
             ]
         )  # fmt: skip
 
@@ -78,9 +78,7 @@ class ProposalDialog(ModalScreen[tuple[Candidate, ...]], inherit_bindings=False)
         if name is None:
             return
         if self._found[name].missing:
-            self.app.notify(
-                f"first to be said: {clean(self._found[name].missing)}; qmon init asks", timeout=10, markup=False
-            )
+            self.app.notify(f"missing: {clean(self._found[name].missing)}; qmon init asks", timeout=10, markup=False)
             return
         self._marked ^= {name}
         self._show()
@@ -103,7 +101,7 @@ class ProposalDialog(ModalScreen[tuple[Candidate, ...]], inherit_bindings=False)
 
 def _row(name: str, found: Candidate, marked: bool) -> GridRow:
     tone = "faint" if found.missing else "strong" if marked else "text"
-    why = f"to be said first: {found.missing}; {found.summary}" if found.missing else found.summary
+    why = f"missing: {found.missing}; {found.summary}" if found.missing else found.summary
     design = found.layout.design if found.written is None else "states"
     return GridRow(
         name,

@@ -77,7 +77,7 @@ class FleetApp(QmonApp):
             recorder=first.recorder, known=first.known,
         )  # fmt: skip
         self.left_all = False
-        self.unwritten = "of several targets none is configured from here: qmon connect to this one alone does it"
+        self.unwritten = "with several targets qmon.toml is not written: open this one alone, with qmon connect"
         self._asked_s = interval_s
         self._focus = self.current.focus
 

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 
 from qmon.model import text
 from qmon.model.figure import Figure
+from qmon.model.queue_figures import ABOUT
 from qmon.model.verdicts.access import unreachable
 from qmon.tui import figures, keys
 from qmon.tui.fleet import standing
@@ -27,17 +28,17 @@ from qmon.tui.widgets.lines import Lines
 COLUMNS: Final = (
     GridColumn("target", "TARGET", least=10, most=30, shrinks_to=12, about="the target, as it was named"),
     GridColumn("environment", "ENV", rank=2, most=12, about="its environment; PROD: acting asks for more"),
-    GridColumn("server", "SERVER", rank=7, most=20, about="what answers there"),
+    GridColumn("server", "SERVER", rank=7, most=20, about="the server and its version"),
     GridColumn("state", "STATE", rank=1, least=14, most=18, sortable=False,
                about="whether it answers, and how old its figures are"),
     GridColumn("queues", "QUEUES", True, 6, most=8, about="how many queues are watched there"),
     GridColumn("ready", "READY", True, 2, most=12, about="messages ready in all its queues: ≥ not known of each"),
-    GridColumn("stuck", "STUCK", True, 5, most=12, about="in progress for longer than the queue's timeout"),
-    GridColumn("dead", "DEAD", True, 9, most=12, about="given up after too many attempts"),
-    GridColumn("oldest", "OLDEST", True, 3, most=14, about="age of the oldest message that is ready"),
-    GridColumn("push_rate", "PUSH/s", True, 4, most=11, about="messages committed by pushers, per second"),
-    GridColumn("pop_rate", "POP/s", True, 4, most=11, about="messages taken by poppers, per second"),
-    GridColumn("worst", "WORST", rank=0, least=24, grows=True, about="the queue that needs a hand first, and why"),
+    GridColumn("stuck", "STUCK", True, 5, most=12, about=ABOUT["stuck"]),
+    GridColumn("dead", "DEAD", True, 9, most=12, about=ABOUT["dead"]),
+    GridColumn("oldest", "OLDEST", True, 3, most=14, about=ABOUT["oldest"]),
+    GridColumn("push_rate", "PUSH/s", True, 4, most=11, about=ABOUT["push_rate"]),
+    GridColumn("pop_rate", "POP/s", True, 4, most=11, about=ABOUT["pop_rate"]),
+    GridColumn("worst", "WORST", rank=0, least=24, grows=True, about="the queue in most trouble, and why"),
 )  # fmt: skip
 _WITHOUT_ENVIRONMENT: Final = tuple(column for column in COLUMNS if column.key != "environment")
 DEFAULT_SORT: Final = ("worst", True)

@@ -15,7 +15,7 @@ from qmon.tui.spans import Line, LinePart, entry, fit, spread
 from qmon.tui.widgets.columns import GridColumn, GridRow, Table
 from qmon.tui.widgets.pager import PagerLine
 
-NO_PAYLOAD: Final = "the layout names no column with the payload; the columns are all there is"
+NO_PAYLOAD: Final = "the layout names no column as the payload; see the columns"
 
 
 def title(queue: QueueView, sample: MessageSample, place: str, cells: int, *, gone: bool) -> list[Line]:
@@ -121,4 +121,4 @@ def known_lines(sample: MessageSample) -> list[PagerLine]:
 def _missing(column: MessageColumn) -> str:
     if column.grant:
         return f"our role may not read it; this helps: {clean(column.grant)}"
-    return "NULL" if column.size is None else f"{text.size(column.size)}: too large to be read in part"
+    return "NULL" if column.size is None else f"{text.size(column.size)}: too large to show"

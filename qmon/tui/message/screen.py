@@ -28,7 +28,7 @@ from qmon.tui.widgets.columns import Table
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.pager import Pager, PagerLine
 
-_GONE: Final = "it is gone: popped, moved or deleted meanwhile; this is what the last list knew of it"
+_GONE: Final = "it is gone: popped, moved or deleted meanwhile; this is what the last list showed"
 
 
 class MessageRead(Posted):
@@ -96,7 +96,7 @@ class MessageScreen(DashboardScreen):
         number = self._number
         if runner is None:
             here = "a replay" if self.app.shown.replay else "view only"
-            self._said = f"{here}: a message is read from the live target; this is what the list knew of it"
+            self._said = f"{here}: a message is read from the live target; this is what the list showed"
         elif queue is None:
             self._said = f"{clean(self._queue)} is not among the queues any more"
         else:

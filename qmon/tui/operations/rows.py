@@ -21,7 +21,7 @@ COLUMNS: Final = (
     GridColumn("left", "LEFT", True, 4, least=4, most=12, about="skipped because locked, or changed since the plan"),
     GridColumn("undo", "UNDO", rank=1, least=6, most=13, about="whether u can take it back"),
     GridColumn("by", "BY", rank=3, most=28, shrinks_to=10, about="who did it"),
-    GridColumn("reason", "REASON", rank=5, least=12, grows=True, sortable=False, about="why, as they wrote"),
+    GridColumn("reason", "REASON", rank=5, least=12, grows=True, sortable=False, about="why, in their words"),
 )
 
 SORTS: Final = ("when", "what", "queue", "state", "by", "undo", "done")

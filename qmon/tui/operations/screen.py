@@ -50,7 +50,7 @@ class OperationsScreen(OperationsReading):
             return clean(self._problem)
         if self.operations is None:
             return "reading the operations"
-        return f"no operation matches {clean(self.filter_text)}" if self.operations else "nothing was done yet"
+        return f"no operation matches {clean(self.filter_text)}" if self.operations else "no operation so far"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
         """The title, with the age of what was read."""

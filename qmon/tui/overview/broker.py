@@ -19,18 +19,18 @@ COLUMNS: Final = (
     GridColumn("queue", "QUEUE", least=8, most=30, shrinks_to=12, about="the queue, as the database names it"),
     GridColumn("depth", "DEPTH", True, 1, most=12, about="messages in it, as the server counts them"),
     GridColumn("state", "STATE", rank=2, least=9, most=13, about="off, or what its monitor says of it"),
-    GridColumn("tasks", "TASKS", True, 4, least=5, most=9, about="procedures that run for it, of so many at most"),
+    GridColumn("tasks", "TASKS", True, 4, least=5, most=9, about="procedures that run for it, of the most allowed"),
     GridColumn("waiting", "WAITING", True, 5, least=7, most=7, about="sessions that wait for its messages"),
-    GridColumn("empty", "EMPTY", True, 6, least=6, most=10, about="since a RECEIVE last found nothing"),
+    GridColumn("empty", "EMPTY", True, 6, least=6, most=10, about="time since a RECEIVE last found nothing"),
     GridColumn("verdict", "VERDICT", rank=0, least=18, most=20, about="what is wrong with it"),
-    GridColumn("proof", "BECAUSE", rank=3, least=30, grows=True, from_width=_WIDE, about="the readings behind it"),
+    GridColumn("proof", "BECAUSE", rank=3, least=30, grows=True, from_width=_WIDE, about="the figures behind it"),
 )  # fmt: skip
 
 
 def summary(found: BrokerView) -> str:
     """For the panel's title."""
     count = f"{len(found.queues)} queue{'' if len(found.queues) == 1 else 's'}"
-    return f"{count} · read {text.whole_seconds(found.age_s)} before" if found.age_s >= 1 else count
+    return f"{count} · read {text.whole_seconds(found.age_s)} ago" if found.age_s >= 1 else count
 
 
 def lines(view: View | None, cells: int, rows: int) -> list[Line]:

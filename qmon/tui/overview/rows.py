@@ -8,7 +8,7 @@ from typing import Any, Final
 from qmon.model import text
 from qmon.model.baselines import Anomaly
 from qmon.model.group_view import GROUP_FIGURES, GroupView
-from qmon.model.queue_figures import QUEUE_FIGURES
+from qmon.model.queue_figures import ABOUT, QUEUE_FIGURES
 from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.actions.availability import hint
@@ -28,23 +28,23 @@ _FIGURES: Final = {each.field: each for each in QUEUE_FIGURES}
 
 COLUMNS: Final = (
     GridColumn("queue", "QUEUE", least=8, most=24, shrinks_to=10, about="the queue, as its layout names it"),
-    GridColumn("design", "DESIGN", rank=10, most=14, about="how the queue is built in tables"),
-    GridColumn("ready", "READY", True, 1, most=12, about=_FIGURES["ready"].about),
-    GridColumn("in_progress", "IN PROG", True, 6, most=12, about=_FIGURES["in_progress"].about),
-    GridColumn("stuck", "STUCK", True, 3, most=12, about=_FIGURES["stuck"].about),
-    GridColumn("oldest", "OLDEST", True, 4, most=14, about=_FIGURES["oldest"].about),
-    GridColumn("push_rate", "PUSH/s", True, 2, most=11, about=_FIGURES["push_rate"].about),
-    GridColumn("pop_rate", "POP/s", True, 2, most=11, about=_FIGURES["pop_rate"].about),
-    GridColumn("gap", "GAP", True, 9, most=11, about=_FIGURES["gap"].about),
+    GridColumn("design", "DESIGN", rank=10, most=14, about="how the queue is laid out in tables"),
+    GridColumn("ready", "READY", True, 1, most=12, about=ABOUT["ready"]),
+    GridColumn("in_progress", "IN PROG", True, 6, most=12, about=ABOUT["in_progress"]),
+    GridColumn("stuck", "STUCK", True, 3, most=12, about=ABOUT["stuck"]),
+    GridColumn("oldest", "OLDEST", True, 4, most=14, about=ABOUT["oldest"]),
+    GridColumn("push_rate", "PUSH/s", True, 2, most=11, about=ABOUT["push_rate"]),
+    GridColumn("pop_rate", "POP/s", True, 2, most=11, about=ABOUT["pop_rate"]),
+    GridColumn("gap", "GAP", True, 9, most=11, about=ABOUT["gap"]),
     GridColumn("trend", "DEPTH", rank=8, least=TREND_CELLS + _TOP_CELLS, most=TREND_CELLS + _TOP_CELLS,
            sortable=False, from_width=120,
-           about="messages ready over the last ten minutes, or what there is of them, from zero to the figure behind"),
+           about="messages ready over the last ten minutes; the figure behind is the top of the scale"),
     GridColumn("forecast", "FORECAST", rank=7, most=28, sortable=False,
-           about="when it drains, or that it grows: ↓ drains in about, ↑ grows by"),
+           about="↓ drains in about this time, ↑ grows at this rate"),
     GridColumn("verdict", "VERDICT", rank=0, least=24, most=28,
            about="what is wrong: ■ critical  ▲ warning  ‖ paused  ◦ notice  · fine"),
     GridColumn("proof", "BECAUSE", rank=11, least=30, grows=True, sortable=False, from_width=170,
-           about="the readings behind the verdict"),
+           about="the figures behind the verdict"),
 )  # fmt: skip
 
 SORTS: Final = ("verdict", "queue", "ready", "stuck", "oldest", "push_rate", "pop_rate")

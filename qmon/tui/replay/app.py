@@ -26,7 +26,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         super().__init__(source, fold, clock=source.clock, **options)
         self._replay = source
         self._kept: tuple[float, View] | None = None
-        self.fixed = "nothing more can be read of what has been"
+        self.fixed = "a replay can read nothing new"
         self._label()
         source.on_change = self._on_moved
 
@@ -73,7 +73,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         at = min(range(len(SPEEDS)), key=lambda place: abs(SPEEDS[place] - self._replay.speed))
         speed = SPEEDS[min(max(at + direction, 0), len(SPEEDS) - 1)]
         self._replay.set_speed(speed)
-        self.say(f"plays {speed:g} times as fast as it was")
+        self.say(f"plays at {speed:g} times the speed")
 
     def action_jump(self, direction: int) -> None:
         """To the next incident or operation, or the one before."""

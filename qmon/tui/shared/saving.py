@@ -79,9 +79,9 @@ def write_new(path: Path, text: str) -> Path:
         with path.open("x", encoding="utf-8", newline="") as file:
             file.write(text)
     except FileExistsError:
-        raise BadInput(f"{path} is there already: nothing was written") from None
+        raise BadInput(f"{path} already exists: nothing was written") from None
     except (OSError, ValueError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "no file can be called so"
+        reason = problem.strerror if isinstance(problem, OSError) else "this is not a file name"
         raise BadInput(f"{path}: cannot be written: {reason}") from None
     return path.resolve()
 
@@ -114,7 +114,10 @@ class SaveDialog(ModalScreen[Path], inherit_bindings=False):
         what = "the table as .csv or .json, the screen as .svg" if _TABLE[0] in self._endings else "the screen as .svg"
         folder = clean(str(Path.cwd()))
         self.query_one("#save-hint", Lines).show(
-            lambda *_: [((f" {what}; tab goes through them", "muted"),), ((f" enter writes it in {folder}", "muted"),)]
+            lambda *_: [
+                ((f" {what}; tab chooses", "muted"),),
+                ((f" enter writes it in {folder}", "muted"),),
+            ]
         )
 
     def action_ending(self) -> None:
@@ -149,9 +152,9 @@ def ask(app: QmonApp, screen: str, table: Table | None, at: float | None) -> Non
             if ending == _SCREEN:
                 text = app.export_screenshot(title=f"{target}, {screen}")
             elif ending not in _TABLE:
-                raise BadInput("nothing was written: the name ends in .csv, .json or .svg, which says what is")
+                raise BadInput("nothing was written: the name must end in .csv, .json or .svg")
             elif table is None:
-                raise BadInput("nothing was written: there is no table here, but the screen as .svg")
+                raise BadInput("nothing was written: there is no table here; .svg writes the screen")
             elif ending == ".csv":
                 text = as_csv(table)
             else:
