@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.text import Text
-from textual.app import App
 from textual.message import Message
 from textual.reactive import var
 from textual.screen import Screen
@@ -28,9 +27,10 @@ from qmon.tui.action_runner import ActionRunner, Ended
 from qmon.tui.catalogue import ENTRIES, Entry
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.past_reader import KnownPast
+from qmon.tui.personal.app import PersonalApp
+from qmon.tui.personal.preferences import Preferences
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
-from qmon.tui.themes import DARK, LIGHT, PLAIN, THEMES, no_color
 
 if TYPE_CHECKING:
     from qmon.demo.story import TourStep
@@ -51,7 +51,7 @@ class NoticeFailed(Message):
         self.words = words
 
 
-class QmonApp(App[None], inherit_bindings=False):
+class QmonApp(PersonalApp, inherit_bindings=False):
     """The dashboard over one source.
 
     Args:
@@ -61,8 +61,7 @@ class QmonApp(App[None], inherit_bindings=False):
         alerting: the rules of the configuration, where there are some for this target.
         runner: plans and runs actions; without one the keys that act are off.
         recorder: what records the source, for the badge; it is left open.
-        dark: which theme to begin with.
-        plain: no colours; by default as ``NO_COLOR`` says.
+        dark, plain, preferences: as of ``PersonalApp``.
         for_s: end by itself after so many seconds.
         known: recordings of the target, and what is usual.
         served: where the ``qmon serve`` is that the source reads from, such as ``ops-1:9777``.
@@ -109,12 +108,9 @@ class QmonApp(App[None], inherit_bindings=False):
         known: KnownPast | None = None,
         served: str = "",
         told: Callable[[], TourStep] | None = None,
+        preferences: Preferences | None = None,
     ) -> None:
-        no_colour = no_color() if plain is None else plain
-        super().__init__(ansi_color=True if no_colour else None)
-        for theme in THEMES:
-            self.register_theme(theme)
-        self.theme = PLAIN if no_colour else DARK if dark else LIGHT
+        super().__init__(dark=dark, plain=plain, preferences=preferences)
         self.animation_level = "none"
         self.fixed = f"read from the qmon serve at {clean(served)}, which decides what is read" if served else ""
         self.unwritten = "only a dashboard that polls the database itself writes qmon.toml"
@@ -297,6 +293,7 @@ class QmonApp(App[None], inherit_bindings=False):
             return
         self.source.set_interval(seconds)
         self.shown = replace(self.shown, interval_s=seconds)
+        self.preferences.change(self.shown.target, lambda of: replace(of, interval_s=seconds))
         self.say(f"polls every {duration(seconds)}")
 
     def action_poll_now(self) -> None:
@@ -310,13 +307,6 @@ class QmonApp(App[None], inherit_bindings=False):
         held, self._held = self._held, None
         view = held.view if held is not None and self.shown.frozen else self.shown.view
         self.shown = replace(self.shown, frozen=not self.shown.frozen, view=view)
-
-    def action_next_theme(self) -> None:
-        """Dark or light."""
-        if self.theme == PLAIN:
-            self.say("no colours: NO_COLOR is set")
-        else:
-            self.theme = LIGHT if self.theme == DARK else DARK
 
     def count_exactly(self, queue: str | None) -> None:
         """Ask for an exact count of one queue; it arrives with a later poll."""

@@ -59,6 +59,7 @@ APP: Final[list[BindingType]] = [
     _key("n", "poll_now", "now", "Poll now", READINGS, id="poll-now"),
     _key("z", "freeze", "freeze", "Freeze the display; sampling goes on", READINGS, id="freeze"),
     _key("t", "next_theme", "theme", "Dark or light", DISPLAY, id="theme", bar=False),
+    _key("T", "screen.choose_theme", "themes", "Choose one of all themes", DISPLAY, id="themes", shown="T", bar=False),
     _key("a", "acknowledge", "seen", "Acknowledge the alert in the banner", READINGS, id="acknowledge", bar=False),
     _key("m", "mute", "mute", "Mute alerts for 15 m, 1 h, 4 h, or no longer", READINGS, id="mute", bar=False),
     _key("question_mark,h,f1", "screen.help", "help", "What this verdict, column or wait means, what to do; all keys",

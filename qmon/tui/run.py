@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from qmon.tui.feed import Fold
     from qmon.tui.fleet.member import FleetTarget
     from qmon.tui.past_reader import KnownPast
+    from qmon.tui.personal.preferences import Preferences
 
 _PATIENCE_S: Final = 0.5
 _STOPPING_S: Final = 5.0
@@ -46,6 +47,7 @@ def run(
     served: str = "",
     told: Callable[[], TourStep] | None = None,
     followed: FollowedConfig | None = None,
+    preferences: Preferences | None = None,
 ) -> int:
     """Show what ``source`` gives until the user leaves, or for ``for_s`` seconds; returns the exit code.
 
@@ -60,7 +62,7 @@ def run(
     _own_terminal()
     app = _app_for(source, followed)(
         source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, runner=runner,
-        alerting=alerting, recorder=recorder, known=known, served=served, told=told,
+        alerting=alerting, recorder=recorder, known=known, served=served, told=told, preferences=preferences,
     )  # fmt: skip
     return _until_left(app, [source], lambda: [runner], alerting)
 
@@ -72,12 +74,13 @@ def run_fleet(
     interval_s: float = 2.0,
     dark: bool = True,
     for_s: float | None = None,
+    preferences: Preferences | None = None,
 ) -> int:
     """Show several targets, as ``run`` does one; the arguments are those of ``FleetApp``."""
     _own_terminal()
     from qmon.tui.fleet.app import FleetApp
 
-    app = FleetApp(targets, alerting=alerting, interval_s=interval_s, dark=dark, for_s=for_s)
+    app = FleetApp(targets, alerting=alerting, interval_s=interval_s, dark=dark, for_s=for_s, preferences=preferences)
     return _until_left(app, [each.source for each in targets], lambda: [each.runner for each in targets], alerting)
 
 

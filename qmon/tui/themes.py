@@ -1,4 +1,4 @@
-"""The themes: a dark and a light theme, and one without colour for ``NO_COLOR``. Tones give spans their style.
+"""The themes: a dark and a light one, one without colour for ``NO_COLOR``, and Textual's own. Tones style spans.
 
 Red is critical, amber a warning or what else needs a hand, blue is held on purpose, grey is fine; push, pop and depth
 have a colour each, in plots only.
@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Final
 
 from rich.style import Style
-from textual.theme import Theme
+from textual.color import WHITE, Color
+from textual.theme import BUILTIN_THEMES, Theme
 
 DARK: Final = "qmon-dark"
 LIGHT: Final = "qmon-light"
@@ -98,6 +99,55 @@ def _plain_theme() -> Theme:
 
 THEMES: Final = (_theme(DARK, True), _theme(LIGHT, False), _plain_theme())
 """What the app registers."""
+NAMES: Final = (DARK, LIGHT, *(name for name, theme in BUILTIN_THEMES.items() if not theme.ansi))
+"""What users choose from."""
+_LIGHT_NAMES: Final = {LIGHT, *(name for name, theme in BUILTIN_THEMES.items() if not theme.dark)}
+_READABLE: Final = 4.5
+_VISIBLE: Final = 3.0
+_STEPS: Final = 10
+_GIVEN: Final = (
+    "background", "surface", "panel", "foreground", "primary", "secondary", "warning", "error", "success",
+)  # fmt: skip
+
+
+def _of_textual(theme: Theme) -> dict[str, str]:
+    """The colours of one of Textual's themes, made so strong that they can be read on its background and its cursor."""
+    made = theme.to_color_system().generate()
+    given = {name: Color.parse(made[name]) for name in _GIVEN}
+    background, cursor, text = given["background"], given["panel"], given["foreground"]
+    towards = WHITE if theme.dark else Color(0, 0, 0)
+
+    def seen(colour: Color, least: float) -> Color:
+        grounds = (background, cursor) if least == _READABLE else (background,)
+        steps = (colour.blend(towards, step / _STEPS) for step in range(_STEPS))
+        return next((each for each in steps if min(_contrast(each, on) for on in grounds) >= least), towards)
+
+    text = seen(text, _READABLE)
+    drawn = {"push": given["primary"], "pop": given["success"], "depth": given["secondary"]}
+    return {
+        name: colour.hex6
+        for name, colour in {
+            "background": background, "surface": given["surface"], "cursor": cursor,
+            "text": text, "strong": text.blend(towards, 0.5), "muted": seen(text.blend(background, 0.3), _READABLE),
+            "faint": seen(text.blend(background, 0.6), _VISIBLE), "critical": seen(given["error"], _READABLE),
+            "accent": seen(given["warning"], _READABLE), "held": seen(given["primary"], _READABLE),
+            "on_badge": background, "area": given["secondary"].blend(background, 0.8),
+            "band": seen(text.blend(background, 0.5), _VISIBLE), "stale": seen(text.blend(background, 0.35), _READABLE),
+            **{name: seen(colour, _READABLE) for name, colour in drawn.items()},
+            **{f"{name}_fill": seen(colour, _VISIBLE) for name, colour in drawn.items()},
+        }.items()
+    }  # fmt: skip
+
+
+def _contrast(one: Color, other: Color) -> float:
+    """1 to 21, as WCAG 2.1 defines it."""
+    least, most = sorted(map(_luminance, (one, other)))
+    return (most + 0.05) / (least + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    each = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized)
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), each, strict=True))
 
 
 def _coloured(c: Mapping[str, str]) -> Tones:
@@ -174,7 +224,21 @@ _STALE: Final[dict[str, Tones]] = {
 @lru_cache(maxsize=64)
 def tones(theme: str, *, stale: bool = False, base: Style = _NOTHING) -> Tones:
     """The styles of one theme by tone, on top of ``base``; ``stale`` greys all of them."""
-    return {name: base + style for name, style in (_STALE if stale else _FRESH).get(theme, _FRESH[DARK]).items()}
+    return {name: base + style for name, style in _tones_of(theme, stale).items()}
+
+
+@lru_cache(maxsize=8)
+def _tones_of(theme: str, stale: bool) -> Tones:
+    if theme in _FRESH or theme not in BUILTIN_THEMES:
+        return (_STALE if stale else _FRESH).get(theme, _FRESH[DARK])
+    colours = _of_textual(BUILTIN_THEMES[theme])
+    fresh = _coloured(colours)
+    return _greyed(fresh, Style(color=colours["stale"])) if stale else fresh
+
+
+def is_light(theme: str) -> bool:
+    """Whether its background is brighter than what is written on it."""
+    return theme in _LIGHT_NAMES
 
 
 def no_color() -> bool:

@@ -15,6 +15,7 @@ from qmon.monitor.source import Phase
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.app import QmonApp
 from qmon.tui.past_reader import KnownPast
+from qmon.tui.personal.preferences import Preferences
 from qmon.tui.themes import tones
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -109,12 +110,13 @@ async def dashboard(
     alerting: Callable[[Clock], Alerting] | None = None,
     known: KnownPast | None = None,
     served: str = "",
+    preferences: Preferences | None = None,
 ) -> AsyncIterator[Driver]:
     """The app at a size, without figures yet."""
     source, clock = Scripted(), Clock()
     app = QmonApp(
         source, source.fold, clock=clock, prod=prod, read_only=read_only, plain=plain, runner=runner,
-        alerting=None if alerting is None else alerting(clock), known=known, served=served,
+        alerting=None if alerting is None else alerting(clock), known=known, served=served, preferences=preferences,
     )  # fmt: skip
     async with app.run_test(size=size) as pilot:
         await pilot.pause()

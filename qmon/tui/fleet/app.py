@@ -24,6 +24,7 @@ from qmon.tui.catalogue import ENTRIES, FLEET, Entry
 from qmon.tui.feed import Feed, FoldFailed, StateChanged, ViewReady
 from qmon.tui.fleet.member import FleetTarget, Member
 from qmon.tui.palette_items import PaletteItem
+from qmon.tui.personal.preferences import Preferences
 from qmon.tui.sanitize import clean
 
 AWAY_S: Final = 10.0
@@ -67,6 +68,7 @@ class FleetApp(QmonApp):
         plain: bool | None = None,
         for_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
+        preferences: Preferences | None = None,
     ) -> None:
         self.members = {member.name: member for member in map(Member, targets)}
         self.current = next(iter(self.members.values()))
@@ -74,7 +76,7 @@ class FleetApp(QmonApp):
         super().__init__(
             first.source, first.fold, prod=first.prod, read_only=first.read_only, environment=first.environment,
             dark=dark, plain=plain, for_s=for_s, clock=clock, runner=first.runner, alerting=alerting,
-            recorder=first.recorder, known=first.known,
+            recorder=first.recorder, known=first.known, preferences=preferences,
         )  # fmt: skip
         self.left_all = False
         self.unwritten = "with several targets qmon.toml is not written: open this one alone, with qmon connect"

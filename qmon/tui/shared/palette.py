@@ -18,6 +18,7 @@ from qmon.tui.keys import GROUPS, PALETTE
 from qmon.tui.palette_items import PaletteItem
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.keybar import key_name
+from qmon.tui.themes import NAMES, is_light
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
@@ -49,6 +50,21 @@ def actions(
     ]  # fmt: skip
     names = [group.description for group in GROUPS]
     return sorted(out, key=lambda choice: names.index(choice.group))
+
+
+def themes(now: str, use: Callable[[str], None]) -> list[PaletteItem]:
+    """Every theme. ``now``: the one in use; ``use``: uses the one of that name."""
+
+    async def take(name: str) -> None:
+        use(name)
+
+    return [
+        PaletteItem(
+            f"theme:{name}", "●" if name == now else "", name, "light" if is_light(name) else "dark", "",
+            partial(take, name),
+        )
+        for name in NAMES
+    ]  # fmt: skip
 
 
 def found(choices: Iterable[PaletteItem], wanted: str) -> list[PaletteItem]:
@@ -85,14 +101,23 @@ class Palette(ModalScreen[PaletteItem], inherit_bindings=False):
         if self.focused is None:
             self.query_one(FilterBar).on_key(event)
 
-    def __init__(self, actions: list[PaletteItem], queues: list[PaletteItem]) -> None:
+    def __init__(
+        self,
+        actions: list[PaletteItem],
+        queues: list[PaletteItem],
+        *,
+        prompt: str = "go to or do",
+        nothing: str = "no action and no queue is called that",
+    ) -> None:
+        """``nothing``: what is said where nothing fits what is typed."""
         super().__init__()
         self._actions, self._queues = actions, queues
+        self._prompt, self._nothing = prompt, nothing
 
     def compose(self) -> ComposeResult:
         """A line to type in, and the actions."""
         with Vertical():
-            yield FilterBar(prompt="go to or do", hint="some letters of its name · enter does it · esc closes")
+            yield FilterBar(prompt=self._prompt, hint="some letters of its name · enter does it · esc closes")
             yield Grid(_COLUMNS)
 
     def on_mount(self) -> None:
@@ -104,7 +129,7 @@ class Palette(ModalScreen[PaletteItem], inherit_bindings=False):
         if wanted.strip():
             names = found(self._queues, wanted.strip())[:_MOST_QUEUES]
             kept = found([*self._actions, *names], wanted.strip())
-        self.query_one(Grid).show([_row(choice) for choice in kept], empty="no action and no queue is called that")
+        self.query_one(Grid).show([_row(choice) for choice in kept], empty=self._nothing)
 
     @on(FilterBar.Typed)
     def _typed(self, message: FilterBar.Typed) -> None:

@@ -224,6 +224,17 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         actions = palette.actions(self.active_bindings.values(), self.unavailable(), self.app.run_action)
         await self.app.push_screen(palette.Palette(actions, self.app.places()), do)
 
+    def action_choose_theme(self) -> None:
+        """List the themes; the one that is chosen is used from now on."""
+        from qmon.tui.shared import palette
+
+        async def do(choice: PaletteItem | None) -> None:
+            if choice is not None:
+                await choice.do()
+
+        themes = palette.themes(self.app.theme, self.app.use_theme)
+        self.app.push_screen(palette.Palette(themes, [], prompt="theme", nothing="no theme is called that"), do)
+
     # ---------------------------------------------------------------------------------------------------- saving
 
     def table(self) -> Table | None:

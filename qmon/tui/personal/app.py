@@ -1,0 +1,40 @@
+"""What every dashboard lets its user choose and remembers: the theme, and what the preferences hold besides."""
+
+from __future__ import annotations
+
+from textual.app import App
+
+from qmon.tui.personal.preferences import Preferences
+from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, THEMES, is_light, no_color
+
+
+class PersonalApp(App[None], inherit_bindings=False):
+    """An app with qmon's themes and Textual's own.
+
+    Args:
+        dark: which theme to begin with, where none is remembered.
+        plain: no colours; by default as ``NO_COLOR`` says.
+        preferences: what is remembered; by default only until the end.
+    """
+
+    def __init__(self, *, dark: bool, plain: bool | None, preferences: Preferences | None) -> None:
+        no_colour = no_color() if plain is None else plain
+        super().__init__(ansi_color=True if no_colour else None)
+        self.preferences = preferences or Preferences()
+        for theme in THEMES:
+            self.register_theme(theme)
+        remembered = self.preferences.theme
+        chosen = remembered if remembered in NAMES else DARK if dark else LIGHT
+        self.theme = PLAIN if no_colour else chosen
+
+    def action_next_theme(self) -> None:
+        """From a dark theme to qmon's light one, from a light one to the dark."""
+        self.use_theme(DARK if is_light(self.theme) else LIGHT)
+
+    def use_theme(self, name: str) -> None:
+        """Use a theme from now on, and the next time."""
+        if self.theme == PLAIN:
+            self.notify("no colours: NO_COLOR is set", timeout=3, markup=False)
+            return
+        self.theme = name
+        self.preferences.set_theme(name)

@@ -1,0 +1,169 @@
+"""What the dashboard remembers for a user: theme, interval, columns, order and saved views, in a file of its own.
+
+Several dashboards may write it at the same time: each change is read, made and written under a lock, and the file is
+replaced whole. What cannot be read counts as nothing. No password and nothing of a message is ever in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import platformdirs
+
+from qmon import system
+
+_logger: Final = logging.getLogger(__name__)
+_PRIVATE_FILE: Final = 0o600
+_PRIVATE_FOLDER: Final = 0o700
+_LARGEST: Final = 1_000_000
+_INTERVALS_S: Final = (0.5, 60.0)
+_TRIES: Final = 20
+_RETRY_S: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class SavedView:
+    """A way to look at the overview. ``sort``: a column, and whether descending; ``columns``: none for the usual."""
+
+    filter: str = ""
+    sort: tuple[str, bool] | None = None
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OfTarget:
+    """What is remembered of a target. ``interval_s``: seconds between polls, as last asked for; ``views``: by name."""
+
+    columns: tuple[str, ...] = ()
+    sort: tuple[str, bool] | None = None
+    interval_s: float | None = None
+    views: dict[str, SavedView] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    theme: str = ""
+    targets: dict[str, OfTarget] = field(default_factory=dict)
+
+
+def default_path() -> Path:
+    """``screen.json`` in the user's folder for state (``~/.local/state/qmon`` on Linux)."""
+    return platformdirs.user_state_path("qmon") / "screen.json"
+
+
+class Preferences:
+    """Not thread-safe; used by the screen's thread.
+
+    Args:
+        path: the file; ``None`` remembers until the end of the program only.
+        use_theme: whether the remembered theme counts, rather than one of the command line.
+    """
+
+    def __init__(self, path: Path | None = None, *, use_theme: bool = True) -> None:
+        self._path = path
+        self._use_theme = use_theme
+        self._failed = False
+        self._stored = self._read()
+
+    @property
+    def theme(self) -> str:
+        """The theme's name, empty where none is remembered."""
+        return self._stored.theme if self._use_theme else ""
+
+    def of(self, target: str) -> OfTarget:
+        """What is remembered of a target."""
+        return self._stored.targets.get(target, OfTarget())
+
+    def set_theme(self, name: str) -> None:
+        """Remember the theme."""
+        self._use_theme = True
+        self._change(lambda stored: replace(stored, theme=name))
+
+    def change(self, target: str, change: Callable[[OfTarget], OfTarget]) -> None:
+        """Remember something of a target; ``change`` makes it from what is remembered at that moment."""
+
+        def changed(stored: _Stored) -> _Stored:
+            made = change(stored.targets.get(target, OfTarget()))
+            return replace(stored, targets={**stored.targets, target: made})
+
+        self._change(changed)
+
+    def _change(self, change: Callable[[_Stored], _Stored]) -> None:
+        if self._path is None:
+            self._stored = change(self._stored)
+            return
+        try:
+            self._path.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+            with _locked(self._path.with_suffix(".lock")):
+                self._stored = change(self._read())
+                _write(self._path, msgspec.json.format(msgspec.json.encode(self._stored), indent=1))
+        except OSError as problem:
+            self._stored = change(self._stored)
+            if not self._failed:  # once: it will not be another one with the next key
+                self._failed = True
+                _logger.warning("%s cannot be written: %s", self._path, problem.strerror or problem)
+
+    def _read(self) -> _Stored:
+        """What the file holds; what this version does not know is left out, and of what is damaged all."""
+        if self._path is None:
+            return _Stored()
+        try:
+            with self._path.open("rb") as file:
+                text = file.read(_LARGEST + 1)
+            if len(text) > _LARGEST:
+                raise ValueError("it is too large")
+            return _sound(msgspec.json.decode(text, type=_Stored))
+        except FileNotFoundError:
+            return _Stored()
+        except (OSError, ValueError, RecursionError) as problem:  # msgspec's errors are ValueErrors
+            _logger.warning("%s is ignored: %s", self._path, problem)
+            return _Stored()
+
+
+def _sound(stored: _Stored) -> _Stored:
+    """Without intervals that cannot be asked for."""
+    least, most = _INTERVALS_S
+    bad = {
+        name for name, of in stored.targets.items() if of.interval_s is not None and not least <= of.interval_s <= most
+    }
+    return replace(
+        stored, targets={n: replace(of, interval_s=None) if n in bad else of for n, of in stored.targets.items()}
+    )
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Others hold it for a moment only. Raises ``OSError`` where one does not let go of it."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | system.OPEN_FLAGS, _PRIVATE_FILE)
+    try:
+        tries = 1
+        while not system.lock(file, wait=False):
+            if tries == _TRIES:
+                raise BlockingIOError(0, "another dashboard holds its lock")
+            tries += 1
+            time.sleep(_RETRY_S)
+        yield
+    finally:
+        os.close(file)
+
+
+def _write(path: Path, text: bytes) -> None:
+    """Replace the file; whoever reads it has the old one or the new one."""
+    draft = path.with_suffix(f".{os.getpid()}.new")
+    try:
+        file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | system.OPEN_FLAGS, _PRIVATE_FILE)
+        with os.fdopen(file, "wb") as opened:
+            opened.write(text)
+        draft.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+        raise
