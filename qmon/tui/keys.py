@@ -129,6 +129,8 @@ OVERVIEW: Final[list[BindingType]] = [
     *TABLES,
     _key("W", "propose", "write queues", "List what looks like a queue, and write it to qmon.toml", QUEUE, id="propose",
          shown="W", bar=False),
+    _key("C", "choose_columns", "columns", "Choose and order columns; save and use views", DISPLAY, id="columns",
+         shown="C", bar=False),
     _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count", bar=False),
 ]  # fmt: skip
 
@@ -269,6 +271,16 @@ PROPOSAL: Final[list[BindingType]] = [
     Binding("escape,q", "close", "close", id="proposal.close"),
     Binding("space", "mark", "mark", id="proposal.mark"),
     Binding("W", "write", "write", id="proposal.write"),
+]
+
+CHOOSING: Final[list[BindingType]] = [
+    Binding("escape,q,C", "close", "close", id="choosing.close"),
+    Binding("space", "mark", "show or hide", id="choosing.mark"),
+    Binding("less_than_sign", "shift(-1)", "to the left", id="choosing.left"),
+    Binding("greater_than_sign", "shift(1)", "to the right", id="choosing.right"),
+    Binding("d", "usual", "default columns", id="choosing.usual"),
+    Binding("w", "save", "save this view", id="choosing.save"),
+    Binding("x", "delete", "delete the view", id="choosing.delete"),
 ]
 
 SAVE: Final[list[BindingType]] = [Binding("tab", "ending", "next ending", priority=True, id="save.ending")]

@@ -222,7 +222,11 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
                 await choice.do()
 
         actions = palette.actions(self.active_bindings.values(), self.unavailable(), self.app.run_action)
-        await self.app.push_screen(palette.Palette(actions, self.app.places()), do)
+        await self.app.push_screen(palette.Palette(actions, self.places()), do)
+
+    def places(self) -> list[PaletteItem]:
+        """What can be gone to from here by some letters."""
+        return self.app.places()
 
     def action_choose_theme(self) -> None:
         """List the themes; the one that is chosen is used from now on."""
@@ -253,8 +257,13 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def action_sort(self) -> None:
         """Sort by the next column."""
-        at = self.SORTS.index(self.sorted_by[0]) if self.sorted_by[0] in self.SORTS else -1
-        self._sort_by(self.SORTS[(at + 1) % len(self.SORTS)])
+        sorts = self.sorts()
+        at = sorts.index(self.sorted_by[0]) if self.sorted_by[0] in sorts else -1
+        self._sort_by(sorts[(at + 1) % len(sorts)])
+
+    def sorts(self) -> Sequence[str]:
+        """The columns that ``s`` goes through."""
+        return self.SORTS
 
     def action_reverse(self) -> None:
         """Turn the order around."""

@@ -92,6 +92,11 @@ class Grid(TonedWidget, can_focus=True):
         """The titles of the columns that there is room for."""
         return tuple(p.column.title for p in self._placed)
 
+    def use_columns(self, columns: Sequence[GridColumn]) -> None:
+        """Have these columns from the next ``show`` on, which brings rows of them."""
+        if tuple(columns) != self.columns:
+            self.columns, self._widths = tuple(columns), ()
+
     def show(
         self, rows: Sequence[GridRow], *, sorted_by: tuple[str, bool] = ("", True), stale: bool = False, empty: str = ""
     ) -> None:
@@ -100,7 +105,9 @@ class Grid(TonedWidget, can_focus=True):
         look = (self._placed, self._sorted, self._stale, self._empty)
         self._rows, self._sorted, self._stale = tuple(rows), sorted_by, stale
         self._empty = empty or self._empty
-        known = set(map(id, old))  # columns never get narrower: rows that were there have been measured
+        known = (
+            set(map(id, old)) if self._widths else set()
+        )  # columns never get narrower: rows that were there have been measured
         self._place([row for row in self._rows if id(row) not in known])
         cursor = self.cursor
         if not self._held:

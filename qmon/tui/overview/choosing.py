@@ -1,0 +1,190 @@
+"""The dialog in which columns are chosen and ordered, and views are saved by name and used again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from qmon.tui.keys import CHOOSING
+from qmon.tui.overview.columns import FIRST, wanted, words
+from qmon.tui.personal.preferences import Preferences, SavedView
+from qmon.tui.sanitize import clean
+from qmon.tui.widgets.columns import GridColumn, GridRow
+from qmon.tui.widgets.filter_bar import FilterBar
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+_COLUMNS: Final = (
+    GridColumn("name", "COLUMN OR VIEW", least=18, most=40, shrinks_to=18, sortable=False),
+    GridColumn("about", "WHAT IT SHOWS", least=20, grows=True, sortable=False),
+)
+_VIEW: Final = "\0"
+"""Before the name of a view in the key of its row: no column begins so."""
+_LONGEST: Final = 40
+_KEYS: Final = (
+    (("space", "shows or hides"), ("< >", "move"), ("d", "default columns")),
+    (("w", "saves this view"), ("enter", "uses a view"), ("x", "deletes it"), ("esc", "closes")),
+)
+
+
+class ChoosingDialog(ModalScreen[None], inherit_bindings=False):
+    """Whatever is chosen is seen at once behind it.
+
+    Args:
+        usual: the columns that are there where none are chosen. more: those that may be chosen besides.
+        now: how the overview looks now.
+        use: makes the overview look so from now on.
+        preferences, target: where views are kept.
+    """
+
+    BINDINGS = CHOOSING
+    AUTO_FOCUS = "Grid"
+
+    def __init__(
+        self, usual: Sequence[GridColumn], more: Sequence[GridColumn], now: SavedView,
+        use: Callable[[SavedView], None], preferences: Preferences, target: str,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._usual = tuple(usual)
+        self._columns = {column.key: column for column in (*usual, *more)}
+        self._now, self._use = now, use
+        self._preferences, self._target = preferences, target
+        self._shown: list[str] = []
+        self._hidden: list[str] = []
+        self._take(now.columns)
+
+    def compose(self) -> ComposeResult:
+        """The columns and the views, a line for a name, and what the keys do."""
+        with Vertical(id="choosing"):
+            yield Grid(_COLUMNS)
+            yield FilterBar(prompt="name of the view", hint="enter saves · esc does not")
+            yield Lines(id="choosing-hint", most=2)
+
+    def on_mount(self) -> None:
+        """Show them."""
+        self.query_one(FilterBar).display = False
+        self.query_one("#choosing-hint", Lines).show(
+            lambda *_: [
+                tuple(span for key, does in line for span in ((f" {key}", "key"), (f" {does} ", "muted")))
+                for line in _KEYS
+            ]
+        )
+        self._show()
+
+    def _take(self, columns: Sequence[str]) -> None:
+        self._shown = [column.key for column in wanted(columns, self._usual)]
+        self._hidden = [key for key in self._columns if key not in self._shown]
+
+    def _show(self) -> None:
+        rows = [_column(self._columns[key], shown=key in self._shown) for key in (*self._shown, *self._hidden)]
+        rows += [_view(name, view) for name, view in sorted(self._views.items())]
+        self.query_one(Grid).show(rows)
+
+    @property
+    def _views(self) -> dict[str, SavedView]:
+        return self._preferences.of(self._target).views
+
+    @property
+    def _cursor(self) -> str:
+        return self.query_one(Grid).cursor or ""
+
+    @property
+    def _named(self) -> str:
+        """The name of the view under the cursor; empty on a column."""
+        return self._cursor.removeprefix(_VIEW) if self._cursor.startswith(_VIEW) else ""
+
+    def _changed(self) -> None:
+        """The columns are others now."""
+        self._now = replace(self._now, columns=tuple(self._shown))
+        self._use(self._now)
+        self._show()
+
+    def action_mark(self) -> None:
+        """Show the column under the cursor, or hide it."""
+        key = self._cursor
+        if key == FIRST:
+            self.app.notify("the queue stays: without it no row says what it is about", timeout=5, markup=False)
+        elif key in self._shown:
+            self._shown.remove(key)
+            self._hidden.insert(0, key)
+            self._changed()
+        elif key in self._hidden:
+            self._hidden.remove(key)
+            self._shown.append(key)
+            self._changed()
+
+    def action_shift(self, by: int) -> None:
+        """Move the column under the cursor to the left or to the right."""
+        if self._cursor not in self._shown:
+            return
+        at = self._shown.index(self._cursor)
+        to = min(max(0, at + by), len(self._shown) - 1)
+        if to != at:
+            self._shown.insert(to, self._shown.pop(at))
+            self._changed()
+
+    def action_usual(self) -> None:
+        """The columns that are there where none are chosen."""
+        self._take(())
+        self._now = replace(self._now, columns=())
+        self._use(self._now)
+        self._show()
+
+    def action_save(self) -> None:
+        """Ask for the name of a view."""
+        bar = self.query_one(FilterBar)
+        bar.open(self._named)
+        self.set_focus(bar)
+
+    @on(FilterBar.Done)
+    def _done(self, message: FilterBar.Done) -> None:
+        bar, grid = self.query_one(FilterBar), self.query_one(Grid)
+        bar.display = False
+        self.set_focus(grid)
+        name = clean(" ".join(bar.text.split()))[:_LONGEST]
+        if message.kept and name:
+            self._keep({**self._views, name: self._now})
+            grid.select(f"{_VIEW}{name}")
+
+    def action_delete(self) -> None:
+        """Delete the view under the cursor."""
+        if self._named:
+            self._keep({name: view for name, view in self._views.items() if name != self._named})
+
+    def _keep(self, views: dict[str, SavedView]) -> None:
+        self._preferences.change(self._target, lambda of: replace(of, views=views))
+        self._show()
+
+    @on(Grid.Opened)
+    def _opened(self) -> None:
+        """Use the view, or show or hide the column."""
+        view = self._views.get(self._named)
+        if view is None:
+            self.action_mark()
+            return
+        self._use(view)
+        self.action_close()
+
+    def action_close(self) -> None:
+        """Close; what was chosen stays."""
+        if self.is_current:
+            self.dismiss(None)
+
+
+def _column(column: GridColumn, *, shown: bool) -> GridRow:
+    name = column.title or column.key
+    return GridRow(
+        column.key,
+        ((f"{'◆' if shown else ' '} {name}", "strong" if shown else "muted"), (column.about, "muted")),
+        id=name,
+    )
+
+
+def _view(name: str, view: SavedView) -> GridRow:
+    return GridRow(f"{_VIEW}{name}", ((f"view {clean(name)}", "accent"), (words(view), "muted")), id=clean(name))

@@ -1,0 +1,92 @@
+"""Which columns the overview has: the usual ones, or those that its user chose, also of figures not usually there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from qmon.model import text
+from qmon.model.queue_figures import ABOUT
+from qmon.model.view import QueueView
+from qmon.tui import figures
+from qmon.tui.overview.rows import SORTS
+from qmon.tui.personal.preferences import SavedView
+from qmon.tui.sanitize import clean, shorten
+from qmon.tui.widgets.columns import Cell, GridColumn, GridRow
+
+FIRST: Final = "queue"
+"""It is always there: without it nobody knows what a row is about."""
+_MORE_RANK: Final = 5
+
+MORE: Final = tuple(
+    GridColumn(key, title, True, _MORE_RANK, most=12, about=ABOUT[key])
+    for key, title in (
+        ("scheduled", "SCHEDULED"), ("dead", "DEAD"), ("done", "DONE"), ("complete_rate", "COMPLETE/s"),
+        ("pushers", "PUSHERS"), ("poppers", "POPPERS"), ("poppers_waiting", "WAITING"), ("fill", "FILL"),
+        ("bytes", "SIZE"),
+    )
+)  # fmt: skip
+"""There only where they are chosen."""
+_WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
+    "complete_rate": figures.aligned_rate, "fill": text.percent, "bytes": text.size,
+}  # fmt: skip
+_NOTHING: Final = ("", "muted")
+
+
+def wanted(chosen: Sequence[str], usual: Sequence[GridColumn]) -> tuple[GridColumn, ...]:
+    """The columns in the order chosen; what is not known here is left out. Without a choice the usual ones."""
+    known = {column.key: column for column in (*usual, *MORE)}
+    found = tuple(known[key] for key in dict.fromkeys(chosen) if key in known)
+    if not found:
+        return tuple(usual)
+    return found if FIRST in chosen else (known[FIRST], *found)
+
+
+def sorts(columns: Sequence[GridColumn]) -> list[str]:
+    """What ``s`` goes through where these are shown."""
+    shown = {column.key for column in columns}
+    return [key for key in (*SORTS, *(column.key for column in MORE)) if key in shown]
+
+
+def words(view: SavedView) -> str:
+    """``rows with mails, by ready, 5 columns``."""
+    parts = [f"rows with {clean(shorten(view.filter, 24))}"] if view.filter else []
+    parts += [f"by {view.sort[0].replace('_', ' ')}"] if view.sort is not None else []
+    return ", ".join([*parts, text.counted(len(view.columns), "column") if view.columns else "default columns"])
+
+
+class Arranged:
+    """Makes rows of chosen columns from rows of the usual ones; a row that stays the same is made once."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[GridRow, GridRow]] = {}
+        self._columns: tuple[GridColumn, ...] = ()
+
+    def rows(
+        self, rows: Sequence[GridRow], usual: Sequence[GridColumn], columns: tuple[GridColumn, ...],
+        queue: Callable[[str], QueueView | None],
+    ) -> tuple[GridRow, ...]:  # fmt: skip
+        """``usual``: the columns of ``rows``. ``queue``: the queue of a row, by its key."""
+        if columns == tuple(usual):
+            return tuple(rows)
+        before, self._made = (self._made if columns == self._columns else {}), {}
+        self._columns = columns
+        for row in rows:
+            known = before.get(row.key)
+            made = known[1] if known is not None and known[0] is row else _arranged(row, usual, columns, queue(row.key))
+            self._made[row.key] = (row, made)
+        return tuple(made for _, made in self._made.values())
+
+
+def _arranged(
+    row: GridRow, usual: Sequence[GridColumn], columns: Sequence[GridColumn], queue: QueueView | None
+) -> GridRow:
+    cells = {column.key: cell for column, cell in zip(usual, row.cells, strict=True)}
+    made = tuple(cells[c.key] if c.key in cells else _cell(c.key, queue) for c in columns)
+    return GridRow(row.key, made, row.notes, row.heading, row.name)
+
+
+def _cell(key: str, queue: QueueView | None) -> Cell:
+    if queue is None:
+        return _NOTHING
+    return figures.cell(getattr(queue, key), _WRITTEN.get(key, text.count), "alarm" if key == "dead" else "text")
