@@ -15,6 +15,7 @@ import pyodbc
 import pytest
 from hypothesis import HealthCheck, settings
 
+from qmon.config.preferences import default_path
 from qmon.system import HANGUP
 from tests import needs
 from tests.facts import connected, drop_roles, query
@@ -171,6 +172,12 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def own_screen(own_state: None) -> None:
+    """What a dashboard of another test remembered is nothing to this one."""
+    default_path().unlink(missing_ok=True)
 
 
 @pytest.fixture(autouse=True)

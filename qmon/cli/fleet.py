@@ -12,6 +12,7 @@ from qmon.cli.output import note
 
 if TYPE_CHECKING:
     from qmon.cli.session import Chosen
+    from qmon.config.preferences import Preferences
     from qmon.engines.base import Target
     from qmon.recording.write.operations import OperationsWatch
     from qmon.recording.write.recorder import Recorder
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def show_fleet(
     known: Sequence[Chosen], interval: float | None, read_only: bool, theme: str | None, record: Path | None,
-    baselines: Path | None,
+    baselines: Path | None, preferences: Preferences,
 ) -> int:  # fmt: skip
     """Show these targets until the user leaves; returns the exit code, 1 where a recording stopped.
 
@@ -41,6 +42,7 @@ def show_fleet(
             alerting=on_a_fleet_screen([each.target.name for each in known], known[0].config),
             interval_s=interval_s,
             dark=(theme or settings.theme) != "light",
+            preferences=preferences,
         )
     finally:
         stopped = [recording.close() for recording in recordings]

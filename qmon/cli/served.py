@@ -30,6 +30,7 @@ def show(url: str, path: Path | None, ca: Path | None, baselines: Path | None, t
     from qmon.cli.notices import alerting_for
     from qmon.cli.past import of_target
     from qmon.config.file import read_config
+    from qmon.config.preferences import remembered
     from qmon.monitor.state.target import TargetHistory
     from qmon.redact import redactor
     from qmon.stream.address import read_address
@@ -49,6 +50,7 @@ def show(url: str, path: Path | None, ca: Path | None, baselines: Path | None, t
             alerting=alerting_for(source.target, config),  # the serve tells the receivers
             known=of_target(source.target, config, baselines, None),
             served=address.place,
+            preferences=remembered(use_theme=theme is None),
         )
     finally:
         source.close()

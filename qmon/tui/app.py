@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from qmon import log
+from qmon.config.preferences import Preferences
 from qmon.model.figure import Severity
 from qmon.model.text import duration
 from qmon.model.view import View
@@ -27,8 +28,7 @@ from qmon.tui.action_runner import ActionRunner, Ended
 from qmon.tui.catalogue import ENTRIES, Entry
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.past_reader import KnownPast
-from qmon.tui.personal.app import PersonalApp
-from qmon.tui.personal.preferences import Preferences
+from qmon.tui.personal import PersonalApp
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
 

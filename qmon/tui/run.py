@@ -14,6 +14,7 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from qmon.config.preferences import Preferences
     from qmon.demo.story import TourStep
     from qmon.monitor.alerting import Alerting, FleetAlerting
     from qmon.monitor.source import SnapshotSource
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from qmon.tui.feed import Fold
     from qmon.tui.fleet.member import FleetTarget
     from qmon.tui.past_reader import KnownPast
-    from qmon.tui.personal.preferences import Preferences
 
 _PATIENCE_S: Final = 0.5
 _STOPPING_S: Final = 5.0

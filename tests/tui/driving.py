@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 from textual.pilot import Pilot
 
+from qmon.config.preferences import Preferences
 from qmon.model.view import View
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.source import Phase
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.app import QmonApp
 from qmon.tui.past_reader import KnownPast
-from qmon.tui.personal.preferences import Preferences
 from qmon.tui.themes import tones
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qmon.cli.session import Chosen
+    from qmon.config.preferences import Preferences
     from qmon.model.snapshot import Snapshot
     from qmon.model.view import View
     from qmon.monitor.poll.poller import Poller
@@ -82,6 +83,7 @@ def connect(
     from qmon.cli.choosing import ask_target
     from qmon.cli.served import is_served, show
     from qmon.cli.session import chosen_each, watched
+    from qmon.config.preferences import remembered
     from qmon.monitor.open import open_poller
 
     named = targets or ([] if all_targets else [ask_target(config)])
@@ -95,18 +97,20 @@ def connect(
         raise BadInput("--ca is for the https:// URL of a qmon serve")
 
     known = chosen_each(named, config, all_targets=all_targets)
+    preferences = remembered(use_theme=theme is None)
     if len(known) > 1:
         from qmon.cli.fleet import show_fleet
 
-        raise typer.Exit(show_fleet(known, interval, read_only, theme, record, baselines))
+        raise typer.Exit(show_fleet(known, interval, read_only, theme, record, baselines, preferences))
     found, connection = watched(known[0])
     typed = named[0] if named and named[0] not in found.config.fleets else found.target.name
-    poller = open_poller(
-        found.target, found.configured, interval_s=interval or found.config.settings.interval_s, first=connection
-    )
+    interval_s = interval or preferences.of(found.target.name).interval_s or found.config.settings.interval_s
+    poller = open_poller(found.target, found.configured, interval_s=interval_s, first=connection)
     poller.begin()  # it reads while the screen is loaded
     try:
-        code = _watch(poller, found, typed, read_only=read_only, theme=theme, record=record, baselines=baselines)
+        code = _watch(
+            poller, found, typed, preferences, read_only=read_only, theme=theme, record=record, baselines=baselines
+        )
     except BaseException:
         poller.close()
         raise
@@ -117,6 +121,7 @@ def _watch(
     poller: Poller,
     found: Chosen,
     typed: str,
+    preferences: Preferences,
     *,
     read_only: bool,
     theme: Theme | None,
@@ -136,6 +141,7 @@ def _watch(
     context = found.operator_context(read_only=read_only)
     show = partial(
         run,
+        preferences=preferences,
         prod=known.prod,
         environment=known.environment,
         dark=(theme or settings.theme) != "light",

@@ -69,11 +69,13 @@ def replay(
     elif output is not None:
         _print(reader, reader.ends_at if begin_at is None else begin_at, output)
     else:
+        from qmon.config.preferences import remembered
         from qmon.tui import run
 
         played = Replay(reader, begin_at, speed=speed)
         past = of_replay(played, recording, baselines)
-        raise typer.Exit(run(played, played.fold, environment=reader.session.environment, known=past))
+        environment, preferences = reader.session.environment, remembered()
+        raise typer.Exit(run(played, played.fold, environment=environment, known=past, preferences=preferences))
 
 
 def export(

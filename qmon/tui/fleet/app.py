@@ -13,6 +13,7 @@ from textual.reactive import var
 from textual.widget import AwaitMount
 
 from qmon import log
+from qmon.config.preferences import Preferences
 from qmon.model.text import duration
 from qmon.model.view import View
 from qmon.monitor.alerting import FleetAlerting
@@ -24,7 +25,6 @@ from qmon.tui.catalogue import ENTRIES, FLEET, Entry
 from qmon.tui.feed import Feed, FoldFailed, StateChanged, ViewReady
 from qmon.tui.fleet.member import FleetTarget, Member
 from qmon.tui.palette_items import PaletteItem
-from qmon.tui.personal.preferences import Preferences
 from qmon.tui.sanitize import clean
 
 AWAY_S: Final = 10.0

@@ -11,9 +11,9 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from qmon.config.preferences import Preferences, SavedView
 from qmon.tui.keys import CHOOSING
 from qmon.tui.overview.columns import FIRST, wanted, words
-from qmon.tui.personal.preferences import Preferences, SavedView
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import FilterBar

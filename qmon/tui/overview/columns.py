@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from qmon.config.preferences import SavedView
 from qmon.model import text
 from qmon.model.queue_figures import ABOUT
 from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.overview.rows import SORTS
-from qmon.tui.personal.preferences import SavedView
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.widgets.columns import Cell, GridColumn, GridRow
 

@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from qmon.config.preferences import OfTarget, SavedView
 from qmon.model.figure import Verdict
 from qmon.model.group_view import group_views
 from qmon.model.ranking import Ranking
@@ -25,7 +26,6 @@ from qmon.tui.overview.panels import target_line, why
 from qmon.tui.overview.summary import summary
 from qmon.tui.overview.trends import span_words, trends
 from qmon.tui.palette_items import PaletteItem
-from qmon.tui.personal.preferences import OfTarget, SavedView
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import waiting
 from qmon.tui.shared.screen import DashboardScreen

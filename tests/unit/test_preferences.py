@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.tui.personal.preferences import OfTarget, Preferences, SavedView
+from qmon.config.preferences import OfTarget, Preferences, SavedView
 
 pytestmark = pytest.mark.unit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.app import App
 
-from qmon.tui.personal.preferences import Preferences
+from qmon.config.preferences import Preferences
 from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, THEMES, is_light, no_color
 
 

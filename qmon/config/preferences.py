@@ -59,6 +59,11 @@ def default_path() -> Path:
     return platformdirs.user_state_path("qmon") / "screen.json"
 
 
+def remembered(*, use_theme: bool = True) -> Preferences:
+    """What this user's dashboards remember. ``use_theme``: as of ``Preferences``."""
+    return Preferences(default_path(), use_theme=use_theme)
+
+
 class Preferences:
     """Not thread-safe; used by the screen's thread.
 
