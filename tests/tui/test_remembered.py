@@ -1,0 +1,58 @@
+"""``qmon connect`` in a real terminal, twice: the second one has the interval, order and theme of the first."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from tests.facts import wait_until
+from tests.jobs import configuration, fill
+from tests.tui.test_terminal import Tmux
+
+
+def opened(place: Path, *more: str) -> Tmux:
+    """The dashboard on the configured target, with its state beside the configuration."""
+    program = [
+        "env",
+        f"XDG_STATE_HOME={place.parent}",
+        sys.executable,
+        "-m",
+        "qmon",
+        "connect",
+        "shop",
+        "-c",
+        str(place),
+    ]
+    return Tmux(program=[*program, *more], cells=100, rows=24)
+
+
+def test_the_next_dashboard_has_what_was_chosen(database: str, tmp_path: Path) -> None:
+    fill(database, dead=3, alive=2, ready=4)
+    place = tmp_path / "qmon.toml"
+    place.write_text(configuration(database, settings='interval = "500ms"'), encoding="utf-8")
+    stored = tmp_path / "qmon" / "screen.json"
+    first = opened(place, "--read-only")
+    try:
+        first.expect("● live")
+        first.keys("s", "-", "t")
+        first.expect("every 1.0 s")
+        wait_until(lambda: stored.is_file() and "light" in stored.read_text("utf-8"), what="it is remembered")
+    finally:
+        first.close()
+    found = json.loads(stored.read_text("utf-8"))
+    assert found["theme"] == "qmon-light"
+    assert found["targets"]["shop"]["sort"] == ["queue", False]
+    before = place.read_text("utf-8")
+    second = opened(place)
+    try:
+        second.expect("every 1.0 s")
+        second.expect("QUEUE▴")
+    finally:
+        second.close()
+    third = opened(place, "--interval", "2s")
+    try:
+        third.expect("every 2.0 s")
+    finally:
+        third.close()
+    assert place.read_text("utf-8") == before
