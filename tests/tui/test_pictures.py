@@ -133,7 +133,11 @@ def test_not_yet_connected(snap_compare: Compare) -> None:
     assert snap_compare(shot.app, terminal_size=(80, 24), run_before=waiting)
 
 
-@pytest.mark.parametrize("key", ["colon", "question_mark", "slash"], ids=["palette", "help", "filter"])
-def test_over_the_screen(snap_compare: Compare, key: str) -> None:
-    shot = Shot(key)
+@pytest.mark.parametrize(
+    "keys",
+    [("colon",), ("question_mark",), ("slash",), ("C", "down", "space"), ("right", "right", "question_mark"), ("T",)],
+    ids=["palette", "help", "filter", "columns", "column", "themes"],
+)
+def test_over_the_screen(snap_compare: Compare, keys: tuple[str, ...]) -> None:
+    shot = Shot(*keys)
     assert snap_compare(shot.app, terminal_size=(80, 24), run_before=shot.ready)

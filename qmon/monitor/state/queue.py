@@ -354,8 +354,8 @@ class QueueTrack:
     def _forecast(self, ready: Figure, poppers: ClientsSeen | None, *, paused: bool) -> Forecast:
         if ready.at_least:
             return Forecast(Trend.UNKNOWN)
-        known = poppers is not None and not paused
-        return forecast(ready.value, self._window.ticks, poppers.connected if known else None)
+        connected = poppers.connected if poppers is not None and not paused else None
+        return forecast(ready.value, self._window.ticks, connected)
 
     def _remember(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, *, rates: bool = True) -> None:
         now = self._window.rates(_SMOOTH_S) if rates else None

@@ -57,7 +57,7 @@ def of_figures(queue: QueueView) -> list[Explained]:
 
 
 def of_column(column: GridColumn, row: GridRow | None) -> list[Explained]:
-    """A column, what stands there in a row, and where that is unknown why. Headings of groups have no cells of note."""
+    """A column, and why its figure is unknown, or known only in part, in the row under the cursor."""
     at = "" if row is None else f" of {clean(row.name)}"
     figure = _BY_FIELD.get(column.key)
     topics = [Topic(column.about, _manual(figure.words) if figure is not None else "")]
