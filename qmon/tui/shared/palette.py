@@ -60,11 +60,11 @@ def themes(now: str, use: Callable[[str], None]) -> list[PaletteItem]:
 
     return [
         PaletteItem(
-            f"theme:{name}", "●" if name == now else "", name, "light" if is_light(name) else "dark", "",
-            partial(take, name),
+            f"theme:{name}", "●" if name == now else "", name, f"use this {kind} theme", "", partial(take, name)
         )
         for name in NAMES
-    ]  # fmt: skip
+        for kind in ("light" if is_light(name) else "dark",)
+    ]
 
 
 def found(choices: Iterable[PaletteItem], wanted: str) -> list[PaletteItem]:

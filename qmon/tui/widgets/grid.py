@@ -219,7 +219,7 @@ class Grid(TonedWidget, can_focus=True):
             segments.append(Segment(" " * (p.x - x), self.base))
             style = styles["strong" if is_sorted else "title"]
             if p.column.key == self._column:
-                style += tones(self.app.theme)["cursor"]
+                style = styles["strong"] + tones(self.app.theme)["cursor"] + Style(underline=True)
             # The arrow of a right-aligned title stands in the gap, so that titles do not move.
             title, x = pad(p.column.title, p.width, right=p.column.right), p.x + p.width
             if is_sorted and p.column.right:
