@@ -10,6 +10,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from qmon.config.preferences import Preferences
 from qmon.recording.read.reader import open_recording
 from qmon.recording.read.replay import Replay
 from qmon.recording.write.recorder import Recorder
@@ -123,3 +124,17 @@ async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> 
         signal.signal(signal.SIGXFSZ, before)
         recorder.close()
     assert len(sequences(tmp_path)) == recorder.status.snapshots
+
+
+async def test_columns_and_theme_are_chosen_in_a_replay_too(tmp_path: Path) -> None:
+    recorded(tmp_path, 5)
+    preferences = Preferences(tmp_path / "screen.json")
+    async with shown(tmp_path, preferences=preferences) as (app, pilot, driver):
+        target = app.shown.target
+        await pilot.press("C", "down", "space", "escape")
+        await driver.until(lambda: preferences.of(target).columns, "they are remembered")
+        assert "design" not in Preferences(tmp_path / "screen.json").of(target).columns
+        await pilot.press("plus")
+        assert preferences.of(target).interval_s is None, "the speed is not the interval"
+    async with shown(tmp_path, preferences=Preferences(tmp_path / "screen.json")) as (app, pilot, driver):
+        assert "DESIGN" not in driver.grid.titles

@@ -99,6 +99,8 @@ async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothi
     write(path, head + queues.format("a"))
     async with watching(database, path, "shop") as app, app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: names(app) == ["a"], "what the file names is watched")
+        app.action_slower()
+        assert app.preferences.of(app.shown.target).interval_s == 1.0
         more = "environment = 'staging'\nread_only = true\nprod = true\nbudget = '2%'\n"
         write(path, head + more + queues.format("b") + "[settings]\ninterval = '1s'\n")
         await until(pilot, lambda: names(app) == ["b"], "the other one is, and the first no longer")
@@ -107,6 +109,7 @@ async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothi
         assert app.runner is not None
         assert "read_only = true" in (app.runner.read_only or "")
         assert app.source.interval_s == 1.0
+        assert app.preferences.of(app.shown.target).interval_s is None, "the file has the last word"
         write(path, head + queues.format("b") + "conect = 1\n")
         await until(pilot, lambda: "conect: unknown key" in said(app), "the fault is said")
         assert (names(app), app.alerting) == (["b"], None)

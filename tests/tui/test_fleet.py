@@ -213,19 +213,19 @@ async def test_each_target_has_a_time_line_of_its_own_with_its_alerts() -> None:
         assert "payslips" not in {event.queue for event in d.app.memory.events()}
 
 
-async def test_what_happened_on_any_target_is_one_time_line_and_enter_goes_there() -> None:
-    async with fleet() as d:
-        await d.press("8")
-        assert "nothing has happened yet" in d.text()
+async def test_each_target_has_columns_and_an_order_of_its_own() -> None:
+    async with fleet((200, 50)) as d:
         await d.three()
-        await d.press("8")
-        d.app.tick()
-        await d.settle()
-        assert any("billing" in line and "connection lost" in line for line in d.text().splitlines())
-        assert any("orders-prod" in line and "stuck in progress began" in line for line in d.text().splitlines())
-        await d.press("slash", *"stuck in progress began", "enter")
-        await d.press("enter")
-        assert d.app.current.name == "orders-prod"
-        assert d.app.current_mode == "history orders-prod"
-        await d.press("8", "escape", "escape")
-        assert d.app.current_mode == "targets"
+        await d.press("enter", "C")
+        d.grid.select("dead")
+        await d.press("space", "escape", "s")
+        assert d.grid.titles[-1] == "DEAD"
+        await d.press("0", "end", "enter")
+        assert d.app.shown.target == "crm"
+        assert "DEAD" not in d.grid.titles
+        assert "VERDICT▾" in d.text()
+        assert d.app.preferences.of("orders-prod").sort == ("queue", False)
+        assert d.app.preferences.of("crm").columns == ()
+        await d.press("T", *"nord", "enter", "9")
+        assert d.app.theme == "nord"
+        assert "DEAD" not in d.grid.titles, "all queues have the usual columns"

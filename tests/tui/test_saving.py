@@ -75,7 +75,7 @@ async def test_no_file_is_written_over_and_a_wrong_ending_or_folder_is_said(fold
         await d.give()
         for name, words in (
             ("a.csv", "a.csv already exists: nothing was written"),
-            ("a.png", "the name ends in .csv, .json or .svg"),
+            ("a.png", "the name must end in .csv, .json or .svg"),
             ("nowhere/a.csv", "nowhere/a.csv: cannot be written: No such file or directory"),
         ):
             await d.press("ctrl+s", "ctrl+u", *[{"/": "slash", ".": "full_stop"}.get(c, c) for c in name], "enter")

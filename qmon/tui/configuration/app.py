@@ -117,6 +117,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self._use_rules(config)
         if (interval_s := config.settings.interval_s) != before.settings.interval_s:
             self.source.set_interval(interval_s)
+            self.preferences.change(self.shown.target, lambda of: replace(of, interval_s=None))
             self.shown = replace(self.shown, interval_s=interval_s)
         if known is not None:
             self._use_target(known)
