@@ -74,7 +74,7 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
         told = d.text()
         for part in (
             "Requeue 1,204 messages of invoices", "orders-prod", "PROD", "in progress for more than 5 m",
-            "3 owner alive · 12 locked", "in batches of 500, about 2.4 s", "partly undoable: what is popped again",
+            "3 owner alive · 12 locked", "in batches of 500, about 2.4 s", "can be partly undone: what is popped again",
             "▲ a popper that still works", "88123", "app-7/61 dead", "… and 1,198 more", "reason",
             "[> Cancel <]",
         ):  # fmt: skip
@@ -300,7 +300,7 @@ async def test_a_refused_plan_has_no_button_but_close() -> None:
     async with asked(script, "r", step=DialogStep.REFUSED) as d:
         assert "not done  nothing is stuck" in d.text()
         assert "left out  3 owner alive · 12 locked" in d.text()
-        assert "undoable" not in d.text() and "which" not in d.text()
+        assert "can be undone" not in d.text() and "which" not in d.text()
         assert not d.app.screen.query_one("#act-do").display
         await d.press("enter")
         assert not isinstance(d.app.screen, ActionDialog)

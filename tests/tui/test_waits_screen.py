@@ -102,7 +102,7 @@ async def test_who_holds_the_horizon_since_when_at_what_cost_and_what_there_is_t
     ("holders", "told"),
     [
         ((), "no holder: all dead rows can be removed"),
-        ((NEXT,), "no long holder: the oldest is session 84, 0.4 s"),
+        ((NEXT,), "nobody holds it for long: the oldest is session 84, 0.4 s"),
         ((PREPARED, NEXT), "prepared transaction pay-7731 for 2 h 04 m"),
         (None, "not read on this server"),
     ],

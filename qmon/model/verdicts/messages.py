@@ -26,7 +26,7 @@ def _twice(s: RuleInput) -> str | None:
     if not s.queue.twice:
         return None
     one = s.queue.twice[0]
-    more = f"; and {len(s.queue.twice) - 1:,} messages more" if len(s.queue.twice) > 1 else ""
+    more = f"; and {len(s.queue.twice) - 1:,} more messages" if len(s.queue.twice) > 1 else ""
     return (
         f"message {one.id} was popped by {one.second} while {one.first}, who popped it {duration(one.seconds)} ago, "
         f"still works on it{more}"

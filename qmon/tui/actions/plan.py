@@ -81,7 +81,7 @@ def undo(can: Undo) -> tuple[str, str]:
     if not can.possible:
         return (f"cannot be undone{': ' + notes if notes else ''}", "accent")
     until = f" until {figures.moment(can.until)}" if can.until is not None else ""
-    return (f"partly undoable{until}: {notes}" if notes else f"undoable{until}", "text")
+    return (f"can be partly undone{until}: {notes}" if notes else f"can be undone{until}", "text")
 
 
 def sql_lines(statements: Iterable[str], cells: int) -> list[Line]:

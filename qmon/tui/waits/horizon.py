@@ -41,7 +41,7 @@ def _nobody(view: View, holders: Sequence[HorizonSample], cells: int) -> Line:
     kept = versions.keeps(view)
     removable = "old row versions can be removed" if kept else "all dead rows can be removed"
     if holders:
-        line: Line = ((f" no long holder: the oldest is {clean(short(holders[0]))}", "muted"),)
+        line: Line = ((f" nobody holds it for long: the oldest is {clean(short(holders[0]))}", "muted"),)
     else:
         line = ((f" no holder: {removable}", "muted"),)
     return cut((*line, (" · ", "faint"), *versions.held(view.server.version_store)), cells) if kept else line
@@ -118,6 +118,6 @@ def gain(view: View, holders: Sequence[HorizonSample]) -> str:
         return versions.gain(view, holders, "" if after is None else short(after))
     dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     after = next_one(holders)
-    then = "no other holder then" if after is None else f"then {short(after)} holds it"
+    then = "nobody holds it then" if after is None else f"then {short(after)} holds it"
     key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
     return f"vacuum can remove up to {dead:,} dead rows of the queues; {then}{key}"

@@ -257,12 +257,12 @@ def _effort(plan: Plan) -> str:
 
 
 def undo_text(undo: Undo) -> str:
-    """``undoable``, ``partly``, or that it cannot be undone, with what would not come back."""
+    """That it can be undone, partly, or not, with what would not come back."""
     notes = "; ".join(undo.notes)
     if not undo.possible:
         return f"cannot be undone{': ' + notes if notes else ''}"
     until = f" until {moment(undo.until)}" if undo.until is not None else ""
-    return f"partly undoable{until}: {notes}" if notes else f"undoable{until}"
+    return f"can be partly undone{until}: {notes}" if notes else f"can be undone{until}"
 
 
 def moment(at: float) -> str:
