@@ -229,3 +229,21 @@ async def test_each_target_has_columns_and_an_order_of_its_own() -> None:
         await d.press("T", *"nord", "enter", "9")
         assert d.app.theme == "nord"
         assert "DEAD" not in d.grid.titles, "all queues have the usual columns"
+
+
+async def test_what_happened_on_any_target_is_one_time_line_and_enter_goes_there() -> None:
+    async with fleet() as d:
+        await d.press("8")
+        assert "nothing has happened yet" in d.text()
+        await d.three()
+        await d.press("8")
+        d.app.tick()
+        await d.settle()
+        assert any("billing" in line and "connection lost" in line for line in d.text().splitlines())
+        assert any("orders-prod" in line and "stuck in progress began" in line for line in d.text().splitlines())
+        await d.press("slash", *"stuck in progress began", "enter")
+        await d.press("enter")
+        assert d.app.current.name == "orders-prod"
+        assert d.app.current_mode == "history orders-prod"
+        await d.press("8", "escape", "escape")
+        assert d.app.current_mode == "targets"
