@@ -8,6 +8,7 @@ from qmon.engines.base import Query
 from qmon.engines.sql import queries
 from qmon.engines.sql.conditions import Where
 from qmon.engines.sql.file import scanned
+from qmon.engines.sql.page import Holds, PagePart, PageRows
 from qmon.engines.sql.queries import Name, SqlFile
 from qmon.engines.sql.text import Form, Placeholder
 from qmon.engines.sql.whole_row import RowValues, StoredColumn
@@ -16,6 +17,7 @@ from qmon.model.groups.conditions import ColumnRef, IsNull
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column, IndexName
+from qmon.model.samples.listing import Place
 
 LISTED: frozenset[Form] = frozenset({"list", "set", "text", "numbered", "on"})
 
@@ -29,12 +31,23 @@ def forms_of(query: Query) -> dict[str, set[Form]]:
     return dict(out)
 
 
+def _page_part(slot: str, kind: str) -> PagePart:
+    """A part of a page in the order of a column, behind some message."""
+    state, at = Column("q_state", kind), Column("q_at", kind)
+    rows = PageRows(at, (Holds(state, "=", "x"),), (), ("q_c",), after=Place("2026-01-01T00:00:00", "7"))
+    return PagePart(rows, "look" if slot == "look" else "empty" if slot == "empty" else "list")
+
+
 def names_for(query: Query, kind: str = "varchar", *, filtered: bool = False, size: int = 1) -> dict[str, Name]:
     """A name for each slot. ``kind``: the type of text columns; ``filtered``: indexes hold only some of the rows."""
     out: dict[str, Name] = {}
     for slot, forms in forms_of(query).items():
         name = f"q_{slot}"
-        if "where" in forms:
+        if slot in ("look", "empty", "list"):
+            out[slot] = _page_part(slot, kind)
+        elif slot == "columns" and "look" in query.names:
+            out[slot] = ("q_c", *(f"q_{each}" for each in sorted(query.names)))
+        elif "where" in forms:
             out[slot] = Where(IsNull(ColumnRef("q_c")), Group("g", TableName("dbo", "t"), "id", ()), "t")
         elif "values" in forms:
             out[slot] = RowValues(((StoredColumn("q_c", kind, kind), 100),))

@@ -236,6 +236,17 @@ class Engine(Protocol):
         ``type_name``: its type, with length; ``kind``: its base type, without. An index on the column serves it.
         """
 
+    def compared(self, column: str, how: str, kind: str, value: str) -> str:
+        """A condition: the column, which is quoted and of type ``kind``, compares so with a value, as its own text is.
+
+        An index on the column serves it.
+        """
+        ...
+
+    def in_byte_order(self, text: str, how: str = "", value: str = "") -> str:
+        """A text to sort by, byte by byte, whatever its collation; or a condition: it compares so with a value."""
+        ...
+
     def contains(self, expression: str, text: str, *, binary: bool) -> str:
         """A condition: the text of an expression contains ``text``, in capitals or not; both stand in it once or more.
 

@@ -14,6 +14,7 @@ from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import Circle
 from qmon.model.samples.groups import StateCount, StepTotals
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.listing import PageSample
 from qmon.model.samples.messages import NO_DIAGNOSTICS, MessageDiagnostics
 from qmon.model.samples.polled import (
     BlockingSample,
@@ -71,6 +72,7 @@ class QueueSamples:
     server clock, seconds; ``None``: in this poll.
     ``unread``: of many queues it was not this one's turn. Of a queue of a group: ``done`` messages, those in ``others``
     states, ``totals`` of what moved, and its ``workers`` where they are known.
+    ``page``: of which page ``messages`` are, ``None``: those in progress, or at the head.
     ``elsewhere``: why the counters, sequences and sessions of the queue are not here (a standby), else empty.
     """
 
@@ -101,6 +103,7 @@ class QueueSamples:
     count: TableCount | None = None
     counting: float | None = None
     messages: tuple[MessageSample, ...] | None = None
+    page: PageSample | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
     diagnostics: MessageDiagnostics = NO_DIAGNOSTICS
     left_out: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ from qmon.model.rates.ledger import Ledger
 from qmon.model.rates.series import Point
 from qmon.model.samples.groups import StateCount
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.listing import PageSample
 from qmon.model.samples.polled import MessageSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.blocking import Forest
@@ -47,7 +48,8 @@ class QueueView:
     ``flow``: what moved since the poll before, where its counters were read without a break; ``span_s``: seconds since
     that poll, ``None`` where something came between. ``read_at``: where it was not this queue's turn, of many, when it
     was read (server clock, seconds since the epoch): ages of figures are as of then. ``others``: messages in states
-    that are none of these, by the library's own names.
+    that are none of these, by the library's own names. ``page``: of which page ``messages`` are, ``None``: those in
+    progress, or at the head.
     """
 
     layout: Layout
@@ -66,6 +68,7 @@ class QueueView:
     forecast: Forecast
     history: Sequence[Point] = ()
     messages: tuple[MessageSample, ...] | None = None
+    page: PageSample | None = None
     failures: tuple[ProbeFailure, ...] = ()
     gap_kind: str = ""
     window_s: float | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
 
+from qmon.model.samples.listing import Listing
 from qmon.model.snapshot import Snapshot
 
 
@@ -54,13 +55,15 @@ MOST_WRONG: Final = 50
 class Focus:
     """What the screens show now, beside what every poll reads.
 
-    ``rows_of``: the queue whose messages are listed; ``blocking``: who blocks whom; ``closely``: waits, which are then
+    ``rows_of``: the queue whose messages are listed, and ``listing`` which of them, ``None``: those in progress, or at
+    the head; ``blocking``: who blocks whom; ``closely``: waits, which are then
     sampled more often. ``cursor``: the queue under the cursor; ``visible``: the queues whose rows are on the screen;
     ``with_verdict``: those with something wrong, on the screen or not. ``away``: another target is on the screen;
     waits are then sampled less often.
     """
 
     rows_of: str | None = None
+    listing: Listing | None = None
     blocking: bool = False
     closely: bool = False
     cursor: str | None = None
@@ -75,7 +78,7 @@ class Focus:
 
     def at_once(self, before: Focus) -> bool:
         """Whether what it adds to the one before is worth a poll before the next one is due."""
-        opened = self.rows_of is not None and self.rows_of != before.rows_of
+        opened = self.rows_of is not None and (self.rows_of, self.listing) != (before.rows_of, before.listing)
         return opened or (self.blocking and not before.blocking)
 
 

@@ -27,6 +27,8 @@ NOT_BY_DOCTOR: Final = {
     "drawers": "reads locks, as `blocking`",
     "lost": "reads the catalogue, for names of queues that are not there",
     "readable": "reads the catalogue, for tables that our role could not read",
+    "messages_page": "seeks the ranges that are counted, after a key was pressed",
+    "messages_page_split": "the same",
     "own_uses": "asked after an exact count, on the connection that has counted",
     "owners": "seeks the range of `progress`, and sees as much of the sessions as `clients`",
     "pauses": "only where `pauses_known` has found the table",

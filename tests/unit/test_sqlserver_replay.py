@@ -31,6 +31,7 @@ from qmon.model.samples.groups import (
     GroupWorkersSample,
 )
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.listing import ListedSample
 from qmon.model.samples.messages import OwnerSample, PrioritySample, SweepSample, TriedSample
 from qmon.model.samples.usage import (
     FragmentSample,
@@ -69,6 +70,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "unseen_state": UnseenSample, "horizon": HorizonSample, "in_state": polled.CountSample,
     "latches": LatchSample, "messages": polled.MessageSample, "messages_due": polled.MessageSample,
     "messages_newest": polled.MessageSample, "messages_ready": polled.MessageSample,
+    "messages_page": ListedSample, "messages_page_split": ListedSample,
     "messages_ring": polled.MessageSample, "messages_ring_split": polled.MessageSample,
     "messages_split": polled.MessageSample, "messages_state": polled.MessageSample, "owners": OwnerSample,
     "pauses_known": polled.PausesKnown, "progress": polled.ProgressSample,

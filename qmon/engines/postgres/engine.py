@@ -163,6 +163,15 @@ class Postgres:
         """Compared with a value of the column's own type."""
         return f"{column} = CAST(? AS {type_name})"
 
+    def compared(self, column: str, how: str, kind: str, value: str) -> str:
+        """Compared with a value that has no type of its own."""
+        return f"{column} {how} {value}"
+
+    def in_byte_order(self, text: str, how: str = "", value: str = "") -> str:
+        """By the bytes as the database encodes them."""
+        right = f" {how} CAST({value} AS text)" if how else ""
+        return f'({text}) COLLATE "C"{right}'
+
     def contains(self, expression: str, text: str, *, binary: bool) -> str:
         """Bytes are compared as their escaped text, in which only letters without accents have a case."""
         if binary:

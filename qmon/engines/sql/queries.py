@@ -13,15 +13,29 @@ from qmon import carried
 from qmon.engines.base import Engine, EngineName, Query, Statement, Value
 from qmon.engines.sql.conditions import RowColumn, Where, row_sql
 from qmon.engines.sql.file import parse, scanned
+from qmon.engines.sql.page import PagePart
 from qmon.engines.sql.text import Parameter, Placeholder, QueryFileError, Separator
 from qmon.engines.sql.whole_row import RowKey, RowValues
 from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn
 
-Name = Sequence[str] | str | int | TimeColumn | Column | IndexName | RowColumn | Where | RowKey | RowValues | None
+Name = (
+    Sequence[str]
+    | str
+    | int
+    | TimeColumn
+    | Column
+    | IndexName
+    | RowColumn
+    | Where
+    | RowKey
+    | RowValues
+    | PagePart
+    | None
+)
 """What stands for a ``{name}``: an identifier's parts, its only part, a whole number, a column of which more is known,
-an index, what a group says of a row, a row's key, its columns with their values, or nothing."""
+an index, what a group says of a row, a row's key, its columns with their values, a part of a page, or nothing."""
 
 ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
 KINDS: Final[Mapping[str, str]] = {
@@ -192,8 +206,10 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
             out.append("?")
         elif isinstance(piece, Placeholder):
             name = names[piece.name]
-            if isinstance(name, RowColumn | Where | RowKey):
-                if isinstance(name, RowKey):
+            if isinstance(name, PagePart) and piece.form == "order":
+                out.append(name.order(engine))
+            elif isinstance(name, RowColumn | Where | RowKey | PagePart):
+                if isinstance(name, RowKey | PagePart):
                     text, values = name.condition(engine, piece.name)
                 else:
                     text, values = row_sql(engine, name, piece.name)
@@ -219,7 +235,7 @@ def _refuse_filtered(query: str, slots: Sequence[Placeholder], names: Mapping[st
 
 def plain(name: Name) -> Sequence[str] | str | int | None:
     """The name alone, without what else is known of a column or an index."""
-    if isinstance(name, RowColumn | Where | RowKey):
+    if isinstance(name, RowColumn | Where | RowKey | PagePart):
         raise BadInput(f"{name!r} is no identifier")
     if isinstance(name, RowValues):
         return name.names
@@ -229,7 +245,7 @@ def plain(name: Name) -> Sequence[str] | str | int | None:
 def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
     if slot.form in ("utc", "clock") and (slot.optional or value is not None):
         return _time(slot, value, query, engine)
-    if slot.form in ("type", "recompile", "where", "values"):
+    if slot.form in ("type", "recompile", "where", "values", "order"):
         return _known(slot, value, query, engine)
     value = plain(value)
     if value is None:
@@ -255,9 +271,11 @@ def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
     return engine.literal(quoted) if slot.form == "literal" else quoted
 
 
-def _of_row(slot: Placeholder, value: RowColumn | Where | RowKey, text: str, query: str, engine: Engine) -> str:
+def _of_row(
+    slot: Placeholder, value: RowColumn | Where | RowKey | PagePart, text: str, query: str, engine: Engine
+) -> str:
     """What a group says of a row, or a row's key, as the slot asks for it."""
-    if isinstance(value, Where | RowKey) and slot.form == "where":
+    if isinstance(value, Where | RowKey | PagePart) and slot.form == "where":
         return text
     if isinstance(value, RowColumn) and slot.form in ("text", "utc", "identifier"):
         return {"text": engine.text_of([text]), "utc": engine.utc(text, value.zone)}.get(slot.form, text)
@@ -272,9 +290,12 @@ def _known(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
         return engine.text_type("")
     if slot.form == "recompile" and isinstance(value, IndexName):
         return ", RECOMPILE" if value.filtered else ""
-    wanted = {"type": "a column with its type", "where": "a condition", "values": "columns of a row"}.get(
-        slot.form, "an index"
-    )
+    wanted = {
+        "type": "a column with its type",
+        "where": "a condition",
+        "values": "columns of a row",
+        "order": "a part of a page",
+    }.get(slot.form, "an index")
     raise BadInput(f"{query} takes {wanted} for {slot.name}, not {value!r}")
 
 

@@ -25,6 +25,7 @@ Form = Literal[
     "recompile",
     "where",
     "values",
+    "order",
 ]
 
 
@@ -84,7 +85,7 @@ _DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
     "sqlserver": re.compile(r"(?P<bracket>\[(?:[^\]]|\]\])*\])|(?P<unclosed>\[)|" + _COMMON, re.VERBOSE | re.DOTALL),
 }
 _BLOCK_EDGE: Final = re.compile(r"/\*|\*/")
-_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|clock|type|recompile|where|values"
+_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|clock|type|recompile|where|values|order"
 _SLOT: Final = re.compile(rf"\{{([a-z_][a-z0-9_]*)(\?)?(?:!({_FORMS})(?:\.([a-z]+))?)?\}}")
 
 

@@ -156,6 +156,15 @@ class SqlServer:
             return f"{column} = CONVERT(varbinary(900), ?, 1)"
         return f"{column} = CAST(? AS {self.text_type(kind)}(450))"
 
+    def compared(self, column: str, how: str, kind: str, value: str) -> str:
+        """Compared with text, which the server turns into the column's type."""
+        return f"{column} {how} CAST({value} AS {self.text_type(kind)}(450))"
+
+    def in_byte_order(self, text: str, how: str = "", value: str = "") -> str:
+        """By the code units of UTF-16."""
+        right = f" {how} CAST({value} AS nvarchar(450))" if how else ""
+        return f"({text}) COLLATE Latin1_General_BIN2{right}"
+
     def contains(self, expression: str, text: str, *, binary: bool) -> str:
         """Bytes may be those of a ``varchar`` or of an ``nvarchar``."""
         kinds = ("varchar(max)", "nvarchar(max)") if binary else ("nvarchar(max)",)

@@ -26,6 +26,19 @@ class IndexName:
 
 
 @dataclass(frozen=True, slots=True)
+class ListPath:
+    """An index along which the messages in one state are listed.
+
+    ``column``: what it has them in the order of, ``None``: of nothing that says where a page begins. ``every``: it
+    holds the rows of every state, so that those of this one are looked for among them.
+    """
+
+    index: IndexName
+    column: Column | None
+    every: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TableFacts:
     """What the catalogue says about the tables of one layout.
 
@@ -57,6 +70,8 @@ class TableFacts:
             ``progress``: the rows in progress; ``stuck``: in the order of their start time. ``dead``: the dead rows.
             ``due``: those that are not due yet. ``priority``: the ready rows of each priority.
         filtered: those of these indexes that hold only some of the rows.
+        lists: state (ready, scheduled, in_progress, dead, done) → the index along which its messages are listed. Those
+            without one are not.
     """
 
     table_id: int
@@ -75,6 +90,7 @@ class TableFacts:
     slow: Mapping[str, str] = field(default_factory=dict)
     indexes: Mapping[str, str] = field(default_factory=dict)
     filtered: frozenset[str] = frozenset()
+    lists: Mapping[str, ListPath] = field(default_factory=dict)
 
     @property
     def scanned(self) -> bool:

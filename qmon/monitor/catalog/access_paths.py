@@ -6,16 +6,18 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from qmon.model.layout.layout import Layout
-from qmon.model.layout.table_facts import TableFacts
+from qmon.model.layout.table_facts import Column, IndexName, ListPath, TableFacts
 from qmon.model.layout.zones import TIME_TYPES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.monitor.catalog.catalog import Index, SequenceRow, TableDetails
-from qmon.monitor.catalog.column_names import RANDOM_IDS, WHOLE
+from qmon.monitor.catalog.column_names import RANDOM_IDS, TEXTS, WHOLE
 from qmon.monitor.catalog.complete_layout import find_sequence
 
 INSTEAD: Final = "the table is scanned for it instead"
 _OF_A_RING: Final = ("ready", "in_progress", "oldest", "rates", "fill")
 """Figures that the positions of a ring and the slots around them give."""
+_GOES_BY: Final = (WHOLE | TEXTS | RANDOM_IDS | TIME_TYPES | {"date"}) - {"enum", "ntext"}
+"""Types of columns that a list goes by: equal values have equal texts, and the text means that value."""
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
 _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
 
@@ -59,6 +61,7 @@ def table_facts(
         filtered=frozenset(
             i.name for i in details.indexes if i.where is not None and i.name in reader.indexes.values()
         ),
+        lists=reader.lists(),
     )
 
 
@@ -246,6 +249,39 @@ class _Reader:
             column = self.layout.id or self.state.column
             text = f"no index leads to the dead rows: {INSTEAD}; {self._wanted('dead', column)}"
             self.slow["dead"] = text
+
+    def lists(self) -> dict[str, ListPath]:
+        """The index along which the messages in each state are listed."""
+        layout, state = self.layout, self.state
+        if layout.ring is not None or not layout.ids:
+            return {}
+        started, due = layout.started_at, layout.due_at
+        wanted: dict[str, tuple[str, str | None]] = {"ready": ("ready", due or self.order_by)}
+        if due is not None:
+            wanted["scheduled"] = ("ready", due)
+        if state is not None:
+            wanted |= {each: (each, layout.id) for each in ("dead", "done") if getattr(state, each) is not None}
+            if state.in_progress is not None:
+                wanted["in_progress"] = ("in_progress", started or layout.id)
+        found = {name: self._list_path(*each) for name, each in wanted.items()}
+        return {name: path for name, path in found.items() if path is not None}
+
+    def _list_path(self, state: str, first: str | None) -> ListPath | None:
+        """An index of the rows in this state, best in the order of the column ``first``; else one of all rows by id."""
+        index = self._index_of(state, () if first is None else (first,)) or self._index_of(state, ())
+        if index is None or not index.keys:
+            index = next((found for each in self.layout.ids[::-1] if (found := self._leads(each))), None)
+            return None if index is None else ListPath(IndexName(index.name), self._goes_by(index.keys[0]), every=True)
+        led = self.state is not None and index.keys[0] == self.state.column
+        following = index.keys[1:] if led else index.keys
+        return ListPath(
+            IndexName(index.name, index.where is not None), self._goes_by(next(iter(following), None)), every=False
+        )
+
+    def _goes_by(self, key: str | None) -> Column | None:
+        """The key column of an index, where its values can be written as text and found again."""
+        column = self.details.column(key)
+        return None if column is None or column.type_name not in _GOES_BY else column.for_facts
 
     def priority(self) -> None:
         """The oldest ready message of each priority."""

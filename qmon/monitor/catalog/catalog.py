@@ -74,6 +74,11 @@ class ColumnRow:
     sequence_name: str | None
     is_identity: bool
 
+    @property
+    def for_facts(self) -> Column:
+        """The column as ``TableFacts`` has it."""
+        return Column(self.column_name, self.type_name, self.not_null)
+
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
@@ -165,7 +170,7 @@ class TableDetails:
     @property
     def facts_columns(self) -> tuple[Column, ...]:
         """The columns as ``TableFacts`` has them."""
-        return tuple(Column(c.column_name, c.type_name, c.not_null) for c in self.columns)
+        return tuple(column.for_facts for column in self.columns)
 
     @property
     def primary(self) -> Index | None:

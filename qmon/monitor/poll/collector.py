@@ -42,6 +42,7 @@ from qmon.monitor.poll.turns import AT_ONCE, Turns
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.broker import BrokerProbes
 from qmon.monitor.probes.groups import Groups
+from qmon.monitor.probes.listing import page_statement
 from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.messages import MessageProbes
 from qmon.monitor.probes.procedures import Procedures
@@ -184,7 +185,7 @@ class Collector:
         found = found_in(results)
         read = self._seen(results, started)
         queues = tuple(
-            self._filing.of(probes, results, found, server.now_at) if name in read else self._unread[name]
+            self._filing.of(probes, results, found, server.now_at, focus) if name in read else self._unread[name]
             for name, probes in self._queues.items()
         )
         self._standby = server.in_recovery
@@ -272,8 +273,10 @@ class Collector:
         if sequences:
             statements.append(self._locked.sequences(sequences))
         for name, probes in queues.items():
-            rows = ROW_LIMIT if focus.rows_of == name else None
+            rows = ROW_LIMIT if focus.rows_of == name and focus.listing is None else None
             statements += probes.wanted(now, self._sessions, rows, brief=name in self._brief)
+            if focus.rows_of == name and focus.listing is not None:
+                statements += page_statement(self._statements, probes, focus.listing)
             statements += probes.newest_id() if self._standby else []
         statements += self._groups.wanted(now, focus.rows_of, ROW_LIMIT)
         statements += replica(self._statements) if self._standby else []

@@ -14,10 +14,12 @@ from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.scan_counts import uncounted, version_of
 from qmon.monitor.poll.budget import ProbeBudget
 from qmon.monitor.poll.server import ServerProbes
+from qmon.monitor.probes.listing import page_of
 from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.messages import MessageProbes, messages_of
 from qmon.monitor.probes.queue import QueueProbes, head_of, ring_probe
 from qmon.monitor.probes.statements import Found, Results, first
+from qmon.monitor.source import Focus
 
 
 class QueueFiling:
@@ -39,9 +41,9 @@ class QueueFiling:
         self._locks = locks
         self._messages = messages
 
-    def of(self, probes: QueueProbes, results: Results, every: Found, now_at: float) -> QueueSamples:
+    def of(self, probes: QueueProbes, results: Results, every: Found, now_at: float, focus: Focus) -> QueueSamples:
         """The samples of one queue, which remembers of them what the next poll needs. ``every``: ``results`` sorted;
-        ``now_at``: server clock, seconds.
+        ``now_at``: server clock, seconds; ``focus``: what was on the screens as it was asked.
         """
         layout, facts, memo = probes.layout, probes.facts, probes.memo
         queue, found = layout.queue, every.of(layout.queue)
@@ -76,6 +78,11 @@ class QueueFiling:
         scheduled, scheduled_at = memo.extra.get("scheduled", (None, None))
         dead, dead_at = memo.extra.get("dead", (None, None))
         ids = found.get("progress_ids")
+        messages, page = (
+            (messages_of(layout, facts, found), None)
+            if focus.listing is None or focus.rows_of != queue
+            else page_of(probes.spec, focus.listing, results) or (None, None)
+        )
         return QueueSamples(
             layout=layout, counters=every.counters.get(facts.table_id),
             data_counters=every.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
@@ -89,7 +96,7 @@ class QueueFiling:
             sized_at=self._server.sized_at(facts.tables), ring=ring,
             depth=probes.believed(first(results, "depth", queue), head, counted.count), count=counted.count,
             diagnostics=self._messages.diagnostics(probes, results),
-            messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
+            messages=messages, page=page, unknown=unknown, left_out=left_out,
             partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
         )  # fmt: skip
 

@@ -36,11 +36,16 @@ def messages_of(
     """The rows for the queue screen, if they were asked for; binary payloads as text where they are text."""
     for probe in found:
         if probe.startswith("messages"):
-            column = facts.column(layout.payload) if layout.payload is not None else None
-            if column is None or not holds_bytes(column.type):
-                return found[probe]
-            return tuple(replace(m, payload=readable(m.payload)) for m in found[probe])
+            return legible(layout, facts, found[probe])
     return None
+
+
+def legible(layout: Layout, facts: TableFacts, found: tuple[MessageSample, ...]) -> tuple[MessageSample, ...]:
+    """The same with binary payloads as text where they are text."""
+    column = facts.column(layout.payload) if layout.payload is not None else None
+    if column is None or not holds_bytes(column.type):
+        return found
+    return tuple(replace(m, payload=readable(m.payload)) for m in found)
 
 
 OWNERS: Final = 100

@@ -71,6 +71,14 @@ class StatementCache:
         bound = {name: value for name, value in (values or {}).items() if name in statement.parameters}
         return ProbeStatement(probe, record, Bound(statement, bound), queue)
 
+    def anew(
+        self, probe: str, record: type, values: Mapping[str, Value], names: Mapping[str, Name], queue: str
+    ) -> ProbeStatement:
+        """The same of a statement whose text differs from poll to poll."""
+        query = queries.load(self.engine.name, f"probe/{probe}", self.version)
+        statement = queries.render(query, {name: names.get(name) for name in query.names}, self.engine)
+        return ProbeStatement(probe, record, Bound(statement, values), queue)
+
     def optional(self, probe: str, record: type, values: Mapping[str, Value] | None = None) -> list[ProbeStatement]:
         """The statement for one probe of the target; none where this engine, at this version, has no such probe."""
         return [self.of(probe, record, values)] if self.has(probe) else []

@@ -326,7 +326,7 @@ class QueueTrack:
             push_rate=push, pop_rate=figures.pops(q, pop), complete_rate=_completes(q, rates, rate),
             gap=gap, fill=fill, verdict=verdicts[0],
             forecast=self._forecast(Figure() if push.old else ready.evidence, known.poppers, paused=bool(pauses)),
-            history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
+            history=self._points.series(), messages=q.messages, page=q.page, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
             undecided=undecided(rule_input, verdicts, self._pending, rates_follow=follow),
             ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,

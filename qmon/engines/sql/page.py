@@ -1,0 +1,150 @@
+"""SQL of a page of a list: which rows are looked at, which of them are of the page, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from qmon.engines.base import Engine, Value
+from qmon.engines.sql.conditions import ROW
+from qmon.model.layout.table_facts import Column
+from qmon.model.layout.zones import TimeColumn
+from qmon.model.samples.listing import Place
+
+How = Literal["=", "<", ">", "<=", ">="]
+Bind = Callable[[Value], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """The column compares so with a value."""
+
+    column: Column
+    how: How
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The time in a column compares so with now, or with some seconds before. ``null``: or there is none."""
+
+    column: TimeColumn
+    how: How
+    less_s: int = 0
+    null: bool = False
+
+
+Test = Holds | Since
+
+
+@dataclass(frozen=True, slots=True)
+class PageRows:
+    """The rows of a page.
+
+    Args:
+        order: the column that they are read along, by an index; ``None``: that leads to the rows, in no order.
+        led: what is true of the rows that the index leads to.
+        more: what is true of those of the list beside that.
+        called: the columns that a message is called by.
+        descending: the greatest first.
+        after: where the page begins.
+    """
+
+    order: Column | None
+    led: tuple[Test, ...]
+    more: tuple[Test, ...]
+    called: tuple[str, ...]
+    descending: bool = False
+    after: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PagePart:
+    """A part of the statement of a page, as a name that it may use.
+
+    ``look``: the rows to look at, in the order in which they are looked at; ``empty``: those without a value to go by;
+    ``list``: of these the rows from where the page begins, in the order of the list.
+    """
+
+    page: PageRows
+    what: Literal["look", "empty", "list"]
+
+    def condition(self, engine: Engine, name: str) -> tuple[str, dict[str, Value]]:
+        """True of those rows, and its values in the order of their question marks; ``name`` begins their names."""
+        values: dict[str, Value] = {}
+
+        def bound(value: Value) -> str:
+            values[f"{name}_{len(values) + 1}"] = value
+            return "?"
+
+        page = self.page
+        texts = [_text(each, engine, bound) for each in (page.more if self.what == "list" else page.led)]
+        texts += {"look": self._from, "empty": self._without, "list": self._behind}[self.what](engine, bound)
+        return " AND ".join(texts) or "1 = 1", values
+
+    def order(self, engine: Engine) -> str:
+        """What to sort by."""
+        page, down = self.page, " DESC" if self.page.descending else ""
+        if self.what != "list":
+            return f"{_column(engine, page.order)}{down}" if page.order is not None else _constant(engine, page.led)
+        by = f"{_id(engine, page)}{down}"
+        if page.order is None:
+            return by
+        column = _column(engine, page.order)
+        last = "" if page.order.not_null else f"CASE WHEN {column} IS NULL THEN 1 ELSE 0 END, "
+        return f"{last}{column}{down}, {by}"
+
+    def _from(self, engine: Engine, bound: Bind) -> list[str]:
+        order, after = self.page.order, self.page.after
+        if order is None:
+            return []
+        column = _column(engine, order)
+        if after is None:
+            return [] if order.not_null else [f"{column} IS NOT NULL"]
+        if after.value is None:
+            return ["1 = 0"]
+        how = "<" if self.page.descending else ">"
+        mark = bound(after.value)
+        return [engine.compared(column, how if after.past else f"{how}=", order.type, mark)]
+
+    def _without(self, engine: Engine, bound: Bind) -> list[str]:
+        order = self.page.order
+        if order is None or order.not_null:
+            return ["1 = 0"]
+        return [f"{_column(engine, order)} IS NULL"]
+
+    def _behind(self, engine: Engine, bound: Bind) -> list[str]:
+        after, order, how = self.page.after, self.page.order, "<" if self.page.descending else ">"
+        if after is None or after.id is None:
+            return []
+        if after.value is None or order is None:
+            return [engine.in_byte_order(_id(engine, self.page, plain=True), how, bound(after.id))]
+        column = _column(engine, order)
+        beyond = engine.compared(column, how, order.type, bound(after.value))
+        same = engine.compared(column, "=", order.type, bound(after.value))
+        later = engine.in_byte_order(_id(engine, self.page, plain=True), how, bound(after.id))
+        return [f"({column} IS NULL OR {beyond} OR ({same} AND {later}))"]
+
+
+def _text(test: Test, engine: Engine, bound: Bind) -> str:
+    if isinstance(test, Holds):
+        return engine.compared(_column(engine, test.column), test.how, test.column.type, bound(test.value))
+    column = f"{ROW}.{engine.quote((test.column.name,))}"
+    less = f"CAST({bound(test.less_s)} AS int)" if test.less_s else ""
+    text = f"{column} {test.how} {engine.now_less(test.column.zone, less)}"
+    return f"({column} IS NULL OR {text})" if test.null else text
+
+
+def _column(engine: Engine, column: Column) -> str:
+    return f"{ROW}.{engine.quote((column.name,))}"
+
+
+def _id(engine: Engine, page: PageRows, *, plain: bool = False) -> str:
+    text = engine.text_of([f"{ROW}.{engine.quote((each,))}" for each in page.called])
+    return text if plain else engine.in_byte_order(text)
+
+
+def _constant(engine: Engine, led: tuple[Test, ...]) -> str:
+    """A column that has one value in all of these rows, so that nothing is sorted."""
+    return next(_column(engine, each.column) for each in led if isinstance(each, Holds) and each.how == "=")

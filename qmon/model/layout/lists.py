@@ -1,0 +1,30 @@
+"""Which lists of messages a queue has: one for each state that its layout tells."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.layout.layout import Layout
+
+STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "dead", "done")
+"""The states of which there may be a list, in the order in which messages go through them."""
+
+
+def why_not(layout: Layout, state: str) -> str:
+    """Why this queue has no list of messages in such a state; empty where it may have."""
+    if layout.part is not None:
+        return "the table holds several queues: only messages in progress are listed"
+    if layout.ring is not None:
+        return "a ring lists its next messages alone"
+    if not layout.ids:
+        return "the messages have no id"
+    states = layout.state
+    if state == "scheduled" and layout.due_at is None:
+        return "this table has no time at which a message is due"
+    if state in ("in_progress", "stuck") and (states is None or states.in_progress is None):
+        return "no value of a state column says that a message is in progress"
+    if state == "stuck" and not layout.tells(layout.started_at):
+        return "no column says since when a message is in progress"
+    if state in ("dead", "done") and (states is None or getattr(states, state) is None):
+        return f"this table has no state for {state} messages"
+    return ""

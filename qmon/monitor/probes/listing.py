@@ -1,0 +1,155 @@
+"""A page of a queue's messages in one state: the statement that reads it, and what its rows say.
+
+The rows are read along an index that leads to them, so that the last page costs what the first one does. Where several
+rows have the same value there, or rows must be looked for, some thousand are looked at and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from qmon.engines.base import Value
+from qmon.engines.sql.page import Holds, PagePart, PageRows, Since, Test
+from qmon.engines.sql.queries import Name
+from qmon.model.layout.layout import Layout
+from qmon.model.layout.lists import why_not
+from qmon.model.layout.table_facts import ListPath
+from qmon.model.samples.listing import LOOKED_AT, PAGE, ListedSample, Listing, PageSample, Place
+from qmon.model.samples.polled import MessageSample
+from qmon.monitor.probes.messages import legible
+from qmon.monitor.probes.names import names_of
+from qmon.monitor.probes.queue import QueueProbes, Spec
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
+
+PLAIN: Final = "messages_page"
+SPLIT: Final = "messages_page_split"
+_ROW_STATES: Final = {"stuck": "in_progress"}
+_BOUNDARY: Final = 2
+"""Rows beside those of the page: the last of the page before, and the first of the next one."""
+
+
+def page_statement(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
+    """What reads a page; nothing where no index leads to it, and none can be walked."""
+    spec, layout, facts = probes.spec, probes.layout, probes.facts
+    path = _path(spec, listing)
+    if path is None or why_not(layout, listing.state):
+        return []
+    led, more = _tests(spec, listing.state, path)
+    rows = PageRows(
+        path.column, led, more, layout.ids, listing.descending, listing.after or _head(probes, listing, path)
+    )
+    since = layout.started_at if _row_state(listing) == "in_progress" else layout.enqueued_at
+    split = layout.data_table is not None and layout.data_id is not None and layout.id is not None
+    read = [
+        *layout.ids, path.column.name if path.column else None, layout.state.column if layout.state else None,
+        since, layout.due_at, layout.started_at if listing.state == "stuck" else None, layout.attempts,
+        layout.owner.column if layout.owner else None, None if split else layout.payload,
+    ]  # fmt: skip
+    names: dict[str, Name] = names_of(layout, facts) | {
+        "columns": tuple(dict.fromkeys(each for each in read if each is not None)),
+        "look": PagePart(rows, "look"), "empty": PagePart(rows, "empty"), "list": PagePart(rows, "list"),
+        "at": path.column.name if path.column else None, "called": layout.ids, "since": layout.timed(since),
+        "page_index": path.index,
+    }  # fmt: skip
+    values: dict[str, Value] = {"state": _row_state(listing), "walk": _walk(layout, path, more), "limit": PAGE + 1}
+    return [statements.anew(SPLIT if split else PLAIN, ListedSample, values, names, layout.queue)]
+
+
+def page_of(spec: Spec, listing: Listing, results: Results) -> tuple[tuple[MessageSample, ...], PageSample] | None:
+    """The messages of a page, and what is known of it; ``None`` where it was not read in this poll."""
+    layout, path = spec.layout, _path(spec, listing)
+    if why := why_not(layout, listing.state):
+        return (), PageSample(listing, why=why)
+    if path is None:
+        column = layout.state.column if layout.state is not None else layout.ids[-1]
+        return (), PageSample(listing, why=f"no index leads with `{column}`, and none with `{layout.ids[-1]}`")
+    rows: Sequence[ListedSample] | None = results.get((layout.queue, PLAIN), results.get((layout.queue, SPLIT)))
+    if rows is None:
+        return None
+    listed, following, cut = _cut(rows, _walk(layout, path, _tests(spec, listing.state, path)[1]), layout, path)
+    page = PageSample(
+        listing, path.column.name if path.column else "", rows[0].looked if rows else 0, path.every, following, cut
+    )
+    messages = tuple(MessageSample(r.id, r.state, r.age_s, r.owner, r.attempts, r.payload) for r in listed)
+    return legible(layout, spec.facts, messages), page
+
+
+def _head(probes: QueueProbes, listing: Listing, path: ListPath) -> Place | None:
+    """Where the ready messages begin: rows that were popped before may still be in the index."""
+    facts = probes.facts
+    known = None if "walk" in facts.indexes or probes.layout.due_at is not None else probes.memo.bound()
+    by = path.column.name if path.column is not None else None
+    if known is None or listing.state != "ready" or listing.descending or path.every or by != facts.order_by:
+        return None
+    return Place(known)
+
+
+def _path(spec: Spec, listing: Listing) -> ListPath | None:
+    return spec.facts.lists.get(_row_state(listing))
+
+
+def _row_state(listing: Listing) -> str:
+    return _ROW_STATES.get(listing.state, listing.state)
+
+
+def _walk(layout: Layout, path: ListPath, more: Sequence[Test]) -> int:
+    """How many rows are looked at: just those of the page where each is of it and has a value of its own."""
+    return PAGE + _BOUNDARY if _unique(layout, path) and not more else LOOKED_AT
+
+
+def _tests(spec: Spec, state: str, path: ListPath) -> tuple[tuple[Test, ...], tuple[Test, ...]]:
+    """What is true of the messages in a state: by the index, and beside it."""
+    layout, states = spec.layout, spec.layout.state
+    led: list[Test] = []
+    more: list[Test] = []
+    if states is not None and (typed := spec.facts.typed(states.column)) is not None:
+        by_name = {"in_progress": states.in_progress, "stuck": states.in_progress, "dead": states.dead}
+        value = by_name.get(state, states.done if state == "done" else states.ready)
+        (more if path.every else led).append(Holds(typed, "=", value))
+    goes_by = None if path.column is None or path.every else path.column.name
+    due, started = layout.timed(layout.due_at), layout.timed(layout.started_at)
+    if due is not None and state in ("ready", "scheduled"):
+        led_by = goes_by == due.name
+        how: Since = Since(due, ">") if state == "scheduled" else Since(due, "<=", null=not led_by)
+        (led if led_by else more).append(how)
+    if started is not None and state == "stuck":
+        (led if goes_by == started.name else more).append(Since(started, "<", int(layout.timeout_s)))
+    return tuple(led), tuple(more)
+
+
+def _cut(
+    rows: Sequence[ListedSample], walk: int, layout: Layout, path: ListPath
+) -> tuple[Sequence[ListedSample], Place | None, bool]:
+    """The rows of the page, where the next one begins, and whether some may be missing.
+
+    Of rows with the same value, those that are looked at need not be those with the first ids: where more may follow
+    than are looked at, they are left to the next page, unless nothing else is on this one.
+    """
+    if not rows:
+        return (), None, False
+    known, looked = rows[0].known, rows[0].looked
+    full = known >= walk
+    listed = [row for row in rows if row.listed and (row.place <= known or not full)]
+    page = listed[:PAGE]
+    more = _at(page[-1]) if len(listed) > PAGE else None
+    if not full:
+        return page, more, looked - known >= walk
+    end = next(row for row in rows if row.place == known)
+    if _unique(layout, path):
+        return page, more or _at(end), False
+    if more is not None and more.value != end.at:
+        return page, more, False
+    before = [row for row in page if row.at != end.at]
+    alone = rows[0].at == end.at
+    if before or not page:
+        return before, Place(end.at, past=alone), alone
+    return page, more or Place(end.at, past=True), True
+
+
+def _unique(layout: Layout, path: ListPath) -> bool:
+    return path.column is not None and layout.ids == (path.column.name,)
+
+
+def _at(row: ListedSample) -> Place:
+    return Place(row.at, row.id)

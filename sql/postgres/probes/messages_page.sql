@@ -1,0 +1,71 @@
+-- A page of a queue's messages in one state, and the first and last of the rows that were looked at for it.
+-- No more than :walk rows are looked at, along the index that leads to them.
+-- {table}         the queue's table
+-- {columns!list}  its columns that are read
+-- {look!where}    condition: the rows to look at
+-- {empty!where}   condition: those without a value to go by, which come last
+-- {list!where}    condition: of these the rows from where the page begins
+-- {at?!text}      column: what the list goes by
+-- {called!text}   columns: what a message is called by
+-- {since?}        column: the time that the age is counted from
+-- {owner?}        column: who popped it
+-- {attempts?}     column: how often it was popped
+-- {payload?}      column: the message
+-- {sized?}        the same column, where its type tells a value's size without unpacking it
+-- :state          what the state is called
+-- :walk           rows to look at, at most, with a value to go by, and without
+-- :limit          so many of the list at most
+-- > id            id as text
+-- > state         the same
+-- > age_s         seconds since that time
+-- > owner         who popped it
+-- > attempts      how often it was popped
+-- > payload       its first characters; its size alone where it is large
+-- > at            what the list goes by, as text
+-- > listed        1: of the page, or behind it
+-- > place         which of the rows looked at it is, from 1
+-- > known         how many of them have a value to go by
+-- > looked        how many they are
+SELECT
+    m.id,
+    CAST(:state AS text) AS state,
+    CAST(extract(epoch FROM clock_timestamp() - m.since) AS float8) AS age_s,
+    m.owner,
+    m.attempts,
+    CASE
+        WHEN pg_column_size(m.payload) > 65536 THEN coalesce(
+            pg_size_pretty(CAST(octet_length(m.sized) AS bigint)),
+            pg_size_pretty(CAST(pg_column_size(m.payload) AS bigint)) || ' stored')
+        ELSE left(CAST(m.payload AS text), 200)
+    END AS payload,
+    m.at,
+    m.listed,
+    CAST(m.place AS int) AS place,
+    CAST(m.known AS int) AS known,
+    CAST(m.looked AS int) AS looked
+FROM (
+    SELECT
+        s.*,
+        row_number() OVER (PARTITION BY s.listed ORDER BY s.place) AS nth,
+        count(s.at) OVER () AS known,
+        count(*) OVER () AS looked
+    FROM (
+        SELECT
+            {called!text.q} AS id,
+            {since?!utc.q} AS since,
+            CAST({owner?} AS text) AS owner,
+            CAST({attempts?} AS int) AS attempts,
+            {payload?} AS payload,
+            {sized?} AS sized,
+            CAST({at?!text.q} AS text) AS at,
+            CASE WHEN {list!where} THEN 1 ELSE 0 END AS listed,
+            row_number() OVER (ORDER BY {list!order}) AS place
+        FROM (
+            (SELECT {columns!list.q} FROM {table} AS q WHERE {look!where} ORDER BY {look!order} LIMIT :walk)
+            UNION ALL
+            (SELECT {columns!list.q} FROM {table} AS q WHERE {empty!where} LIMIT :walk)
+        ) AS q
+    ) AS s
+) AS m
+WHERE (m.listed = 1 AND m.nth <= :limit) OR m.place IN (1, m.known, m.looked)
+ORDER BY m.place

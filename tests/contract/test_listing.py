@@ -1,0 +1,289 @@
+"""Pages of messages in one state from a real server: every message once, however many, whatever they go by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import pytest
+
+from qmon.engines.base import Connection
+from qmon.engines.rows import records
+from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.samples.listing import LOOKED_AT, PAGE, ListedSample, Listing, PageSample
+from qmon.model.samples.polled import MessageSample
+from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.poll.poller import POLL
+from qmon.monitor.probes.listing import page_of, page_statement
+from qmon.monitor.probes.queue import QueueProbes, Spec
+from qmon.monitor.probes.statements import StatementCache
+from tests.facts import connected, query
+from tests.jobs import HOSTILE
+from tests.queues import BYTES, DESIGNS, ENGINE, call, made, opened, target_of
+
+STATES = StateColumn("status", "ready", "working", "done", "dead")
+
+
+@dataclass
+class Reader:
+    """Reads pages of one queue as a poll does. ``read``: the rows that the last statement gave."""
+
+    connection: Connection
+    probes: QueueProbes
+    read: int = 0
+
+    def page(self, listing: Listing) -> tuple[list[str], PageSample]:
+        """The ids of a page, and what is known of it."""
+        messages, page = self.messages(listing)
+        return [each.id for each in messages], page
+
+    def messages(self, listing: Listing) -> tuple[tuple[MessageSample, ...], PageSample]:
+        """The messages of a page."""
+        statements = StatementCache(ENGINE, self.connection.version)
+        results = {}
+        for each in page_statement(statements, self.probes, listing):
+            rows = records(ListedSample, self.connection.fetch(each.bound))
+            self.read = len(rows)
+            results[each.key] = tuple(rows)
+        found = page_of(self.probes.spec, listing, results)
+        assert found is not None
+        return found
+
+    def pages(self, state: str, *, descending: bool = False) -> Iterator[tuple[list[str], PageSample]]:
+        """All pages, one after the other."""
+        listing: Listing | None = Listing(state, descending=descending)
+        while listing is not None:
+            ids, page = self.page(listing)
+            yield ids, page
+            assert self.read <= PAGE + 4
+            listing = None if page.next is None else replace(listing, after=page.next)
+
+    def ids(self, state: str, *, descending: bool = False) -> list[str]:
+        """The ids of all pages."""
+        return [id for ids, _ in self.pages(state, descending=descending) for id in ids]
+
+
+@contextmanager
+def reading(url: str, *layouts: Layout) -> Iterator[Reader]:
+    """A connection like that of the poller, and the queue as it is resolved there; without layouts one installed."""
+    connection = ENGINE.connect(target_of(url), POLL)
+    try:
+        resolved = resolve(connection, ENGINE, layouts)
+        assert not resolved.problems, resolved.problems
+        (found,) = resolved.layouts
+        spec = Spec(found, resolved.facts[found.queue])
+        yield Reader(connection, QueueProbes(StatementCache(ENGINE, connection.version), spec))
+    finally:
+        connection.close()
+
+
+def jobs(**changes: object) -> Layout:
+    """A table of anybody's with all states."""
+    plain = Layout(
+        "jobs", "status", TableName("public", "jobs"), id="id", state=STATES, started_at="started_at",
+        enqueued_at="pushed_at", owner=OwnerColumn("owner"), attempts="attempts", payload="payload", timeout_s=60.0,
+    )  # fmt: skip
+    return replace(plain, **changes)  # type: ignore[arg-type]  # the names are checked by replace
+
+
+COLUMNS = (
+    "status text NOT NULL, started_at timestamptz, pushed_at timestamptz NOT NULL DEFAULT now(), due_at timestamptz"
+    " NOT NULL DEFAULT now(), owner text, attempts int NOT NULL DEFAULT 0, payload text"
+)
+
+
+def table(url: str, *more: str, key: str = "id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY") -> None:
+    """The table, and what is done to it."""
+    with connected(url) as connection:
+        for statement in (f"CREATE TABLE jobs ({key}, {COLUMNS})", *more):
+            connection.execute(statement)
+
+
+def fill(state: str, count: int, columns: str = "", values: str = "") -> str:
+    """Rows in a state."""
+    return (
+        f"INSERT INTO jobs (status{', ' if columns else ''}{columns})"
+        f" SELECT '{state}'{', ' if values else ''}{values} FROM generate_series(1, {count}) AS n"
+    )
+
+
+def ids_of(url: str, state: str, order: str = "id") -> list[str]:
+    """The ids in a state, as the table has them."""
+    return [str(row[0]) for row in query(url, f"SELECT id FROM jobs WHERE status = '{state}' ORDER BY {order}")]
+
+
+BY_ID = "CREATE INDEX ON jobs (status, id)"
+
+
+@pytest.mark.parametrize("index", [BY_ID, "CREATE INDEX ON jobs (id) WHERE status = 'dead'"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_every_message_in_a_state_is_on_one_page(database: str, index: str, descending: bool) -> None:
+    table(database, index, fill("dead", 250), fill("done", 50), fill("dead", 57), fill("ready", 10))
+    with reading(database, jobs()) as reader:
+        wanted = ids_of(database, "dead", f"id {'DESC' if descending else ''}")
+        pages = list(reader.pages("dead", descending=descending))
+        assert [id for ids, _ in pages for id in ids] == wanted
+        assert [len(ids) for ids, _ in pages] == [100, 100, 100, 7]
+        assert {(page.order, page.every, page.cut) for _, page in pages} == {("id", False, False)}
+        assert max(page.looked for _, page in pages) == PAGE + 2
+
+
+def test_the_last_page_of_many_messages_costs_what_the_first_one_costs(database: str) -> None:
+    table(database, BY_ID, fill("done", 200_000), "ANALYZE jobs")
+    with reading(database, jobs()) as reader:
+        _, page = reader.page(Listing("done"))
+        assert page.next is not None
+        late = replace(page.next, value="199950", id="199950")
+        for listing in (Listing("done"), Listing("done", late), Listing("done", late, descending=True)):
+            assert touched(reader, listing) < 60
+        ids, page = reader.page(Listing("done", late))
+        assert (ids[0], ids[-1], page.next) == ("199951", "200000", None)
+
+
+def touched(reader: Reader, listing: Listing) -> int:
+    """Pages of the server's memory that reading a page touches."""
+    (asked,) = page_statement(StatementCache(ENGINE, reader.connection.version), reader.probes, listing)
+    explained = replace(
+        asked.bound.statement, text=f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {asked.bound.statement.text}", columns=()
+    )
+    ((plan,),) = reader.connection.fetch(replace(asked.bound, statement=explained)).rows
+    top = json.loads(str(plan))[0]["Plan"]
+    return int(top["Shared Hit Blocks"] + top["Shared Read Blocks"])
+
+
+def test_the_longest_running_come_first_and_those_without_a_start_last(database: str) -> None:
+    table(
+        database, "CREATE INDEX ON jobs (status, started_at)",
+        fill("working", 130, "started_at", "now() - n * interval '1 s'"), fill("working", 30),
+    )  # fmt: skip
+    with reading(database, jobs()) as reader:
+        wanted = ids_of(database, "working", "started_at NULLS LAST, CAST(id AS text)")
+        assert reader.ids("in_progress") == wanted
+        assert reader.ids("in_progress", descending=True) == ids_of(
+            database, "working", "started_at DESC NULLS LAST, CAST(id AS text) DESC"
+        )
+        stuck = reader.ids("stuck")
+        assert stuck == wanted[: len(stuck)]
+        assert 69 <= len(stuck) <= 130
+        messages, _ = reader.messages(Listing("stuck"))
+        assert {each.state for each in messages} == {"in_progress"}
+        assert messages[0].age_s == pytest.approx(130, abs=30)
+
+
+def test_equal_times_are_told_apart_by_the_id(database: str) -> None:
+    table(
+        database, "CREATE INDEX ON jobs (status, started_at)",
+        *(fill("working", rows, "started_at", f"timestamptz '2026-01-0{n}'") for n, rows in enumerate((9, 250, 320), 1)),
+    )  # fmt: skip
+    with reading(database, jobs()) as reader:
+        for down, order in ((False, ""), (True, "DESC")):
+            wanted = ids_of(database, "working", f'started_at {order}, CAST(id AS text) COLLATE "C" {order}')
+            assert reader.ids("in_progress", descending=down) == wanted
+
+
+def test_of_more_equal_times_than_are_looked_at_some_are_left_out_and_it_is_said(database: str) -> None:
+    table(
+        database, "CREATE INDEX ON jobs (status, started_at)",
+        fill("working", 40, "started_at", "timestamptz '2026-01-01' + n * interval '1 s'"),
+        fill("working", LOOKED_AT + 500, "started_at", "timestamptz '2026-01-02'"),
+        fill("working", 60, "started_at", "timestamptz '2026-01-03' + n * interval '1 s'"),
+    )  # fmt: skip
+    with reading(database, jobs()) as reader:
+        pages = list(reader.pages("in_progress"))
+        found = [id for ids, _ in pages for id in ids]
+        assert len(found) == len(set(found)) == 40 + LOOKED_AT + 60
+        assert [page.cut for _, page in pages] == [False, *(len(pages) - 2) * [True], False]
+
+
+def test_without_an_index_rows_are_walked_in_the_order_of_the_key(database: str) -> None:
+    table(database, fill("done", 5_000), fill("dead", 3), fill("done", 1_000), fill("dead", 150))
+    with reading(database, jobs()) as reader:
+        pages = list(reader.pages("dead"))
+        assert [id for ids, _ in pages for id in ids] == ids_of(database, "dead")
+        assert [len(ids) for ids, _ in pages][:3] == [0, 0, 3]
+        assert all(page.every and page.looked <= LOOKED_AT and not page.cut for _, page in pages)
+
+
+def test_an_index_on_the_state_alone_leads_to_the_first_of_them(database: str) -> None:
+    table(database, "CREATE INDEX ON jobs (status)", fill("done", 5_000), fill("dead", 230), "ANALYZE jobs")
+    with reading(database, jobs()) as reader:
+        assert sorted(reader.ids("dead")) == sorted(ids_of(database, "dead"))
+        _, page = reader.page(Listing("done"))
+        assert (page.order, page.cut, page.looked) == ("", True, LOOKED_AT)
+
+
+def test_what_is_due_is_ready_and_the_rest_is_scheduled(database: str) -> None:
+    table(
+        database, "CREATE INDEX ON jobs (status, due_at)",
+        fill("ready", 120, "due_at", "now() - n * interval '1 m'"),
+        fill("ready", 110, "due_at", "now() + n * interval '1 h'"),
+    )  # fmt: skip
+    with reading(database, jobs(due_at="due_at")) as reader:
+        assert reader.ids("ready") + reader.ids("scheduled") == ids_of(database, "ready", "due_at")
+        assert len(reader.ids("scheduled")) == 110
+
+
+def test_keys_of_several_columns_with_what_divides_them(database: str) -> None:
+    table(
+        database, "CREATE INDEX ON jobs (status, id)",
+        "INSERT INTO jobs (tenant, id, status) SELECT E'a/b\\\\', n, 'dead' FROM generate_series(1, 160) AS n",
+        "INSERT INTO jobs (tenant, id, status) SELECT 'ä🎉''', n, 'dead' FROM generate_series(1, 90) AS n",
+        key="tenant text NOT NULL, id int NOT NULL, PRIMARY KEY (tenant, id)",
+    )  # fmt: skip
+    with reading(database, jobs(key=("tenant", "id"))) as reader:
+        found = reader.ids("dead")
+        assert len(found) == len(set(found)) == 250
+        assert found[:2] == ["a\\/b\\\\/1", "ä🎉'/1"]
+
+
+def test_hostile_names_change_nothing_but_what_they_should(database: str) -> None:
+    nasty = HOSTILE.replace('"', '""')
+    table(
+        database,
+        f'ALTER TABLE jobs RENAME COLUMN id TO "{nasty}"',
+        f'ALTER TABLE jobs RENAME COLUMN status TO "q.{nasty}"',
+        f'CREATE INDEX ON jobs ("q.{nasty}", "{nasty}")',
+        f"INSERT INTO jobs (\"q.{nasty}\", payload) SELECT '{nasty}', 'x' FROM generate_series(1, 130)",
+        f'ALTER TABLE jobs RENAME TO "{nasty}"',
+    )
+    layout = jobs(
+        table=TableName("public", HOSTILE), id=HOSTILE, state=replace(STATES, column=f"q.{HOSTILE}", dead=nasty)
+    )
+    with reading(database, layout) as reader:
+        assert reader.ids("dead") == [str(n) for n in range(1, 131)]
+
+
+def test_ids_that_are_random_are_listed_in_their_order(database: str) -> None:
+    table(
+        database, BY_ID, fill("dead", 140), "ANALYZE jobs", key="id uuid NOT NULL DEFAULT gen_random_uuid() PRIMARY KEY"
+    )
+    with reading(database, jobs()) as reader:
+        assert reader.ids("dead") == [id.lower() for id in ids_of(database, "dead")]
+
+
+@pytest.mark.parametrize("design", [each for each in DESIGNS if "ring" not in each and each != "heap"])
+def test_the_ready_messages_of_each_design_are_listed_with_their_payload(database: str, design: str) -> None:
+    layout = made(database, design, "orders")
+    with opened(database) as connection:
+        for n in range(3):
+            push(connection, layout, n)
+    with reading(database) as reader:
+        messages, page = reader.messages(Listing("ready"))
+        assert (len(messages), page.next, page.why) == (3, None, "")
+        assert {each.state for each in messages} == {"ready"}
+        assert {each.payload for each in messages} == {"m0", "m1", "m2"}
+
+
+def push(connection: Connection, layout: Layout, n: int) -> None:
+    """Push a message with the payload ``m`` and the number."""
+    text = f"convert_to('m{n}', 'UTF8')" if layout.design in BYTES else f"'m{n}'"
+    call(connection, layout, "push", text)
+
+
+def test_a_column_that_our_role_may_not_read_and_the_page_does_not_need_is_not_read(database: str) -> None:
+    table(database, BY_ID, fill("dead", 3), "ALTER TABLE jobs ADD COLUMN secret text")
+    with reading(database, jobs()) as reader:
+        (asked,) = page_statement(StatementCache(ENGINE, reader.connection.version), reader.probes, Listing("dead"))
+        assert "secret" not in asked.bound.statement.text
