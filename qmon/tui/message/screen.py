@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from qmon.model import text
 from qmon.model.operations import Choice
+from qmon.model.samples.listing import Listing
 from qmon.model.samples.polled import MessageSample
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
@@ -46,6 +47,7 @@ class MessageScreen(DashboardScreen):
         queue: the queue's name.
         listed: the list as it was.
         at: which of it.
+        listing: of which page the list is, ``None``: what is in progress, or at the head.
     """
 
     NAME = "message"
@@ -53,8 +55,9 @@ class MessageScreen(DashboardScreen):
     AUTO_FOCUS = "#payload"
     FILTER = ("search", "> the next place · < the one before · esc drops")
 
-    def __init__(self, queue: str, listed: Sequence[MessageSample], at: int) -> None:
+    def __init__(self, queue: str, listed: Sequence[MessageSample], at: int, listing: Listing | None = None) -> None:
         super().__init__()
+        self._listing = listing
         self._queue, self._listed, self._at = queue, tuple(listed), at
         self._found: Message | None = None
         self._payload: PayloadText | None = None
@@ -173,7 +176,7 @@ class MessageScreen(DashboardScreen):
 
     def focus_wanted(self) -> Focus:
         """The list goes on, so that the state of the message is known."""
-        return Focus(rows_of=self._queue, visible=frozenset({self._queue}))
+        return Focus(rows_of=self._queue, listing=self._listing, visible=frozenset({self._queue}))
 
     # -------------------------------------------------------------------------------------------------- what keys do
 

@@ -10,6 +10,7 @@ from textual.containers import Horizontal, Vertical
 
 from qmon.model import text
 from qmon.model.operations import Choice, OperationResult
+from qmon.model.samples.listing import Listing
 from qmon.model.samples.polled import MessageSample
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import ROW_LIMIT, Focus
@@ -19,6 +20,7 @@ from qmon.tui.message.screen import MessageScreen
 from qmon.tui.overview.trends import span_words
 from qmon.tui.plots.series import highest
 from qmon.tui.plots.throughput import throughput
+from qmon.tui.queue import listing as lists
 from qmon.tui.queue import panel
 from qmon.tui.queue import rows as messages
 from qmon.tui.queue.panel import LEAST, MOST, ledger_lines
@@ -50,6 +52,7 @@ class QueueScreen(DashboardScreen):
         self.sorted_by = messages.DEFAULT_SORT
         self.stuck_only = False
         self.marks = MarkedMessages()
+        self.lists = lists.MessageLists()
         self._kept: list[MessageSample] = []
 
     def body(self) -> ComposeResult:
@@ -104,25 +107,46 @@ class QueueScreen(DashboardScreen):
         for id, writer in writers.items():
             self.query_one(id, Lines).show(writer, stale=stale)
 
+    @property
+    def _listing(self) -> Listing | None:
+        """The page that is wanted; ``None``: what is in progress, or at the head."""
+        return None if self.app.fixed else self.lists.wanted(self.app.selected)
+
+    @property
+    def _order(self) -> tuple[str, bool]:
+        """What the rows are sorted by."""
+        return messages.DEFAULT_SORT if self._listing is None and self.sorted_by == lists.IN_ORDER else self.sorted_by
+
+    def _read(self, found: QueueView) -> tuple[MessageSample, ...] | None:
+        """The messages of the list that is wanted; ``None``: they have not been read."""
+        return found.messages if lists.is_wanted(found, self._listing, self.app.fixed) else None
+
     def _draw_rows(self, found: QueueView, *, stale: bool) -> None:
-        listed = [m for m in found.messages or () if not self.stuck_only or found.is_stuck(m)]
-        self._kept = kept = messages.ordered(found, keep(listed, self.filter_text, messages.words), *self.sorted_by)
+        listed = [m for m in self._read(found) or () if not self.stuck_only or found.is_stuck(m)]
+        kept = keep(listed, self.filter_text, messages.words)
+        self._kept = kept = messages.ordered(found, kept, *self._order) if self._order[0] else list(kept)
         self.grid.show(
             messages.rows(found, kept, self.marks.of(found.name)),
-            sorted_by=self.sorted_by,
+            sorted_by=self._order,
             stale=stale,
             empty=self._nothing(found, bool(listed)),
         )
 
     def _nothing(self, found: QueueView, any_listed: bool) -> str:
         """Why the table is empty."""
-        failed = next((f.reason for f in found.failures if f.probe == "messages"), None)
+        listing = self._listing
+        probe = "messages" if listing is None else "messages_page"
+        failed = next((f.reason for f in found.failures if f.probe.startswith(probe)), None)
         if failed is not None:
             return clean(failed)
-        if found.messages is None:
-            return found.in_progress.reason or self.app.fixed or "the rows come with the next poll"
+        page = lists.shown_page(found, listing, self.app.fixed)
+        if page is None and self._read(found) is None:
+            why = found.in_progress.reason if listing is None else ""
+            return why or self.app.fixed or "the rows come with the next poll"
         if any_listed:
             return f"no message matches {clean(self.filter_text)}"
+        if page is not None:
+            return clean(page.why) or lists.nothing(page)
         return "nothing is stuck" if self.stuck_only else "nothing is in progress"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
@@ -132,21 +156,32 @@ class QueueScreen(DashboardScreen):
             return
         top = text.count(highest([p.ready for p in found.history]))
         extra = f"{span_words(found)}, depth up to {top}"
-        title = messages.title(found, stuck_only=self.stuck_only)
-        listed = found.messages or ()
-        count = f"{len(self.grid.keys)} of {len(listed)}" if self.filter_text else f"{len(self.grid.keys)}"
-        if len(listed) >= ROW_LIMIT:
-            count = f"the first {count}"
+        title, count = self._heading(found)
         if marked := self.marks.of(found.name):
             count += f" · {len(marked)} marked"
         self.show_heading("plot-heading", "throughput and depth", extra)
         self.show_heading("unknown-heading", "not known", aged=False)
         self.show_heading("rows-heading", title, count)
 
+    def _heading(self, found: QueueView) -> tuple[str, str]:
+        """What the rows are, and how many."""
+        listing, listed = self._listing, self._read(found) or ()
+        page = lists.shown_page(found, listing, self.app.fixed)
+        if page is None and listing is not None:
+            return lists.TITLES[listing.state], ""
+        shown = f"{len(self.grid.keys)} of {len(listed)}" if self.filter_text else f"{len(self.grid.keys)}"
+        if page is None:
+            first = "the first " if len(listed) >= ROW_LIMIT else ""
+            return messages.title(found, stuck_only=self.stuck_only), first + shown
+        count = lists.counted(found, page, self.lists.number if listing is not None else None, shown)
+        by = self._order[0]
+        return lists.TITLES[page.listing.state], f"{count} · this page sorted by {by}" if by else count
+
     def focus_wanted(self) -> Focus:
         """The rows of this queue."""
         shown = self.app.selected
-        return Focus(rows_of=shown, visible=frozenset() if shown is None else frozenset({shown}))
+        visible = frozenset() if shown is None else frozenset({shown})
+        return Focus(rows_of=shown, listing=self._listing, visible=visible)
 
     def acting_on(self) -> QueueView | None:
         """This queue."""
@@ -161,7 +196,7 @@ class QueueScreen(DashboardScreen):
     def chosen(self) -> Choice:
         """The marked messages, in the state they are shown in; without marks all that the action is for."""
         marked, found = self.marks.of(self.app.selected or ""), self.acting_on()
-        listed = found.messages or () if found is not None else ()
+        listed = self._read(found) or () if found is not None else ()
         states = {m.state for m in listed if m.id in marked}
         one = states.pop() if len(states) == 1 else None
         return Choice(ids=tuple(sorted(marked, key=messages.natural)), state=one if one in STATES else None)
@@ -184,6 +219,62 @@ class QueueScreen(DashboardScreen):
         self.stuck_only = not self.stuck_only
         self.redraw()
 
+    def action_list(self, by: int) -> None:
+        """Go to the next list of messages that this queue has, or the one before."""
+        found, why = self.acting_on(), self.unavailable().get("list")
+        if why is not None or found is None:
+            self.app.say(why or "no queue is chosen")
+            return
+        if left_out := self.lists.choose(found.layout, by):
+            self.app.say(left_out)
+        self.marks.clear()
+        self.stuck_only, self.filter_text = False, ""
+        self.sorted_by = messages.DEFAULT_SORT if self._listing is None else lists.IN_ORDER
+        self._list_again()
+
+    def action_turn(self, by: int) -> None:
+        """Go to the next page of the list, or to the one before."""
+        found, why = self.acting_on(), self.unavailable().get("next-page")
+        page = None if found is None else lists.shown_page(found, self._listing, self.app.fixed)
+        if why is None and page is None:
+            why = "the page comes with the next poll"
+        if why is None and page is not None:
+            why = self.lists.turn(page, by) or None
+        if why is not None:
+            self.app.say(why)
+        else:
+            self._list_again()
+
+    def _list_again(self) -> None:
+        self.app.refocus(self.focus_wanted())
+        self.redraw()
+
+    @on(Grid.Beyond)
+    def _beyond(self, message: Grid.Beyond) -> None:
+        if self._listing is not None:
+            self.action_turn(message.direction)
+
+    def action_sort(self) -> None:
+        """Sort by the next column; a page of a list after the last one in the order of that list again."""
+        if self._listing is not None and self.sorted_by[0] == self.SORTS[-1]:
+            self.sorted_by = lists.IN_ORDER
+            self.redraw()
+        else:
+            super().action_sort()
+
+    def action_reverse(self) -> None:
+        """Turn the order around: of the whole list, or where a page is sorted by a column, of that."""
+        if self._listing is not None and self.sorted_by == lists.IN_ORDER:
+            self.lists.reverse()
+            self._list_again()
+        else:
+            super().action_reverse()
+
+    def unavailable(self) -> dict[str, str]:
+        """By the id of a key why it can do nothing now."""
+        found = self.acting_on()
+        return super().unavailable() | lists.unavailable(found, self._listing, self.app.fixed)
+
     def action_neighbour(self, by: int) -> None:
         """Go to the queue before or after this one, in the order of the overview's default."""
         view = self.app.shown.view
@@ -191,7 +282,7 @@ class QueueScreen(DashboardScreen):
             return
         names = sorted((q.name for q in view.queues), key=str.casefold)
         self.app.selected = self.neighbour(by, names, self.app.selected)
-        self.filter_text = ""
+        self.filter_text, self.sorted_by = "", messages.DEFAULT_SORT
         self.app.refocus(self.focus_wanted())
         self.redraw()
 
@@ -199,7 +290,7 @@ class QueueScreen(DashboardScreen):
     def _opened(self, message: Grid.Opened) -> None:
         at = next((i for i, each in enumerate(self._kept) if each.id == message.key), None)
         if at is not None and self.app.selected is not None:
-            self.app.push_screen(MessageScreen(self.app.selected, self._kept, at))
+            self.app.push_screen(MessageScreen(self.app.selected, self._kept, at, self._listing))
 
     def action_count_exactly(self) -> None:
         """Ask for an exact count of this queue."""

@@ -44,6 +44,13 @@ class Grid(TonedWidget, can_focus=True):
             super().__init__()
             self.key = key
 
+    class Beyond(Message):
+        """A page further was asked for than there are rows: 1 down, -1 up."""
+
+        def __init__(self, direction: int) -> None:
+            super().__init__()
+            self.direction = direction
+
     class SortAsked(Message):
         """A header was clicked."""
 
@@ -269,7 +276,10 @@ class Grid(TonedWidget, can_focus=True):
         self._move(self._index() + by)
 
     def action_page(self, direction: int) -> None:
-        """Move the cursor by a screenful."""
+        """Move the cursor by a screenful; from the last row on, or the first, somebody else may know more."""
+        edge = self.keys[-1 if direction > 0 else 0] if self.keys else None
+        if self.cursor == edge:
+            self.post_message(self.Beyond(direction))
         self._move(self._index() + direction * max(1, self.size.height - 2))
 
     def action_end(self, direction: int) -> None:

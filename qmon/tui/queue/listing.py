@@ -1,0 +1,122 @@
+"""Which list of messages the queue screen shows, and which page of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model import text
+from qmon.model.figure import Figure
+from qmon.model.layout.layout import Layout
+from qmon.model.layout.lists import STATES, why_not
+from qmon.model.samples.listing import Listing, PageSample, Place
+from qmon.model.view import QueueView
+from qmon.tui.sanitize import clean, shorten
+
+KEYS: Final = ("list", "list-before", "next-page", "page-before")
+IN_ORDER: Final = ("", False)
+"""Sorted by nothing: in the order of the list."""
+TITLES: Final = {
+    "ready": "ready messages",
+    "scheduled": "scheduled messages",
+    "in_progress": "messages in progress",
+    "stuck": "stuck messages",
+    "dead": "dead messages",
+    "done": "done messages",
+}
+
+
+class MessageLists:
+    """The list that was chosen of one queue, and the pages gone through. Another queue begins with what is in progress,
+    or at its head."""
+
+    def __init__(self) -> None:
+        self._queue = ""
+        self._state: str | None = None
+        self._descending = False
+        self._places: list[Place | None] = [None]
+
+    @property
+    def number(self) -> int:
+        """Which page it is, from 1."""
+        return len(self._places)
+
+    def wanted(self, queue: str | None) -> Listing | None:
+        """The page that is wanted; ``None``: what is in progress, or at the head."""
+        if self._state is None or queue != self._queue:
+            return None
+        return Listing(self._state, self._places[-1], self._descending)
+
+    def choose(self, layout: Layout, by: int) -> str:
+        """Go to the next list that this queue has, or the one before; returns why those between are left out."""
+        asked: tuple[str | None, ...] = (None, *STATES)
+        at = asked.index(self._state) if layout.queue == self._queue else 0
+        left_out: dict[str, list[str]] = {}
+        for step in range(1, len(asked) + 1):
+            state = asked[(at + by * step) % len(asked)]
+            why = "" if state is None else why_not(layout, state)
+            if not why:
+                self._queue, self._state, self._descending, self._places = layout.queue, state, False, [None]
+                break
+            left_out.setdefault(why, []).append(str(state).replace("_", " "))
+        return "; ".join(f"no list of {', '.join(states)}: {why}" for why, states in left_out.items())
+
+    def reverse(self) -> None:
+        """Turn the order of the whole list around; its first page."""
+        self._descending, self._places = not self._descending, [None]
+
+    def turn(self, page: PageSample, by: int) -> str:
+        """Go to the next page or back to the one before; returns why there is none."""
+        if by < 0:
+            if self.number == 1:
+                return "this is the first page"
+            del self._places[-1]
+        elif page.next is None:
+            return "this is the last page"
+        else:
+            self._places.append(page.next)
+        return ""
+
+
+def unavailable(queue: QueueView | None, listing: Listing | None, fixed: str) -> dict[str, str]:
+    """By the id of a key why it can do nothing. ``fixed``: why nothing more can be read than there is."""
+    why = fixed or ("no queue is chosen" if queue is None else why_not(queue.layout, "ready"))
+    if why:
+        return dict.fromkeys(KEYS, why)
+    return {} if listing is not None else dict.fromkeys(KEYS[2:], "press l for a list that has pages")
+
+
+def shown_page(queue: QueueView, listing: Listing | None, fixed: str) -> PageSample | None:
+    """The page that is shown; ``None``: what is in progress, or at the head, or the page has not been read yet."""
+    page = queue.page
+    return page if page is not None and (fixed or page.listing == listing) else None
+
+
+def is_wanted(queue: QueueView, listing: Listing | None, fixed: str) -> bool:
+    """Whether the messages that were read are those that are wanted."""
+    return bool(fixed) or (None if queue.page is None else queue.page.listing) == listing
+
+
+def counted(queue: QueueView, page: PageSample, number: int | None, shown: str) -> str:
+    """How many of how many, which page, what they go by, and what may be missing. ``number``: of the page, if known."""
+    figure: Figure = getattr(queue, page.listing.state)
+    parts = [f"{shown} of {figure.text(text.count)}" if figure.value is not None and " of " not in shown else shown]
+    if number is not None and (number > 1 or page.next is not None):
+        parts[0] += f", page {number}" if page.next is not None else f", page {number}, the last"
+    order = f"`{shorten(clean(page.order), 30)}`"
+    if page.every:
+        parts.append(f"no index leads to them: {text.count(page.looked)} rows by {order} looked at")
+    elif page.order:
+        parts.append(f"by {order}{', the greatest first' if page.listing.descending else ''}")
+    if page.cut and page.order:
+        parts.append(f"so many have the same {order} that some are left out")
+    elif page.cut:
+        parts.append(f"in no order, since no index has one: only {text.count(page.looked)} looked at")
+    return " · ".join(parts)
+
+
+def nothing(page: PageSample) -> str:
+    """What to say where there is no message on a page."""
+    what = TITLES[page.listing.state].replace("messages", "message").replace("done message", "message that is done")
+    if page.next is not None:
+        return f"no {what} among these {text.count(page.looked)} rows; . goes on"
+    return f"no {what}" if page.listing.after is None else f"no {what} here any more"
