@@ -34,11 +34,18 @@ class MessageLists:
         self._state: str | None = None
         self._descending = False
         self._places: list[Place | None] = [None]
+        self._counts: list[int] = []
+        """Messages on each page that was left for the next one."""
 
     @property
     def number(self) -> int:
         """Which page it is, from 1."""
         return len(self._places)
+
+    @property
+    def before(self) -> int:
+        """Messages on the pages before this one, as they were."""
+        return sum(self._counts)
 
     def wanted(self, queue: str | None) -> Listing | None:
         """The page that is wanted; ``None``: what is in progress, or at the head."""
@@ -55,25 +62,31 @@ class MessageLists:
             state = asked[(at + by * step) % len(asked)]
             why = "" if state is None else why_not(layout, state)
             if not why:
-                self._queue, self._state, self._descending, self._places = layout.queue, state, False, [None]
+                self._queue, self._state, self._descending = layout.queue, state, False
+                self._begin()
                 break
             left_out.setdefault(why, []).append(str(state).replace("_", " "))
         return "; ".join(f"no list of {', '.join(states)}: {why}" for why, states in left_out.items())
 
     def reverse(self) -> None:
         """Turn the order of the whole list around; its first page."""
-        self._descending, self._places = not self._descending, [None]
+        self._descending = not self._descending
+        self._begin()
 
-    def turn(self, page: PageSample, by: int) -> str:
-        """Go to the next page or back to the one before; returns why there is none."""
+    def _begin(self) -> None:
+        self._places, self._counts = [None], []
+
+    def turn(self, page: PageSample, listed: int, by: int) -> str:
+        """Go to the next page or back to the one before; returns why there is none. ``listed``: messages on this one."""
         if by < 0:
             if self.number == 1:
                 return "this is the first page"
-            del self._places[-1]
+            del self._places[-1], self._counts[-1]
         elif page.next is None:
             return "this is the last page"
         else:
             self._places.append(page.next)
+            self._counts.append(listed)
         return ""
 
 
@@ -96,12 +109,21 @@ def is_wanted(queue: QueueView, listing: Listing | None, fixed: str) -> bool:
     return bool(fixed) or (None if queue.page is None else queue.page.listing) == listing
 
 
-def counted(queue: QueueView, page: PageSample, number: int | None, shown: str) -> str:
-    """How many of how many, which page, what they go by, and what may be missing. ``number``: of the page, if known."""
+def counted(queue: QueueView, page: PageSample, lists: MessageLists | None, shown: int, listed: int) -> str:
+    """Which of how many, which page, what they go by, and what may be missing.
+
+    ``lists``: where the page was chosen, ``None``: it was recorded. ``shown``: of so many that are ``listed``.
+    """
     figure: Figure = getattr(queue, page.listing.state)
-    parts = [f"{shown} of {figure.text(text.count)}" if figure.value is not None and " of " not in shown else shown]
-    if number is not None and (number > 1 or page.next is not None):
-        parts[0] += f", page {number}" if page.next is not None else f", page {number}, the last"
+    before, number = (0, 1) if lists is None else (lists.before, lists.number)
+    which = f"{text.count(before + 1)}–{text.count(before + listed)}" if before and listed else text.count(listed)
+    if shown != listed:
+        which = f"{shown} of {listed}"
+    elif figure.value is not None:
+        which += f" of {figure.text(text.count)}"
+    if number > 1 or page.next is not None:
+        which += f", page {number}{'' if page.next is not None else ', the last'}"
+    parts = [which]
     order = f"`{shorten(clean(page.order), 30)}`"
     if page.every:
         parts.append(f"no index leads to them: {text.count(page.looked)} rows by {order} looked at")

@@ -169,11 +169,12 @@ class QueueScreen(DashboardScreen):
         page = lists.shown_page(found, listing, self.app.fixed)
         if page is None and listing is not None:
             return lists.TITLES[listing.state], ""
-        shown = f"{len(self.grid.keys)} of {len(listed)}" if self.filter_text else f"{len(self.grid.keys)}"
+        shown = len(self.grid.keys)
         if page is None:
             first = "the first " if len(listed) >= ROW_LIMIT else ""
-            return messages.title(found, stuck_only=self.stuck_only), first + shown
-        count = lists.counted(found, page, self.lists.number if listing is not None else None, shown)
+            of = f" of {len(listed)}" if self.filter_text else ""
+            return messages.title(found, stuck_only=self.stuck_only), f"{first}{shown}{of}"
+        count = lists.counted(found, page, None if listing is None else self.lists, shown, len(listed))
         by = self._order[0]
         return lists.TITLES[page.listing.state], f"{count} · this page sorted by {by}" if by else count
 
@@ -234,13 +235,12 @@ class QueueScreen(DashboardScreen):
 
     def action_turn(self, by: int) -> None:
         """Go to the next page of the list, or to the one before."""
-        found, why = self.acting_on(), self.unavailable().get("next-page")
+        found, why = self.acting_on(), self.unavailable().get("next-page", "")
         page = None if found is None else lists.shown_page(found, self._listing, self.app.fixed)
-        if why is None and page is None:
-            why = "the page comes with the next poll"
-        if why is None and page is not None:
-            why = self.lists.turn(page, by) or None
-        if why is not None:
+        if not why and found is not None:
+            listed = len(self._read(found) or ())
+            why = "the page comes with the next poll" if page is None else self.lists.turn(page, listed, by)
+        if why:
             self.app.say(why)
         else:
             self._list_again()

@@ -1,0 +1,229 @@
+"""The lists of screen 2, one for each state, and their pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+
+from qmon.model.figure import Figure
+from qmon.model.layout.layout import StateColumn
+from qmon.model.samples.listing import PAGE, Listing, PageSample, Place
+from qmon.model.samples.polled import MessageSample
+from qmon.model.snapshot import ProbeFailure
+from qmon.model.view import QueueView, View
+from tests.tui.driving import Driver, dashboard
+from tests.tui.scripted import part, queue, view
+from tests.tui.test_pictures import SIZES, Compare, Shot
+
+FIRST = 9_120_311
+
+
+def invoices(**changes: object) -> QueueView:
+    """A queue with all states but scheduled."""
+    found = next(each for each in view().queues if each.name == "invoices")
+    layout = replace(found.layout, state=StateColumn("status", "ready", "in_progress", "done", "dead"))
+    layout = replace(layout, started_at="started_at")
+    dead = Figure(12_431.0)
+    return replace(found, layout=layout, dead=dead, **changes)  # type: ignore[arg-type]  # checked by replace
+
+
+def dead(count: int, first: int = FIRST) -> tuple[MessageSample, ...]:
+    """Dead messages in the order of their ids."""
+    return tuple(
+        MessageSample(str(first + n), "dead", 86_400.0 - n, ("app-7/61", None)[n % 2], 5, f'{{"order": {first + n}}}')
+        for n in range(count)
+    )
+
+
+def answer(listing: Listing, listed: Sequence[MessageSample], following: Place | None = None, **more: object) -> View:
+    """The poll after a page was asked for."""
+    page = PageSample(listing, order="queue_id", looked=len(listed) + 1, next=following)
+    page = replace(page, **more)  # type: ignore[arg-type]  # checked by replace
+    return view([invoices(messages=tuple(listed), page=page)])
+
+
+async def opened(d: Driver, *lists: str) -> None:
+    """The queue screen, and ``l`` once for each of these lists."""
+    await d.give(view([invoices()]))
+    await d.press("enter", *("l" for _ in lists))
+
+
+def focus(d: Driver) -> Listing | None:
+    """The page that the source is asked for."""
+    return d.source.focus.listing
+
+
+async def test_l_goes_through_the_lists_that_the_queue_has() -> None:
+    async with dashboard() as d:
+        await opened(d)
+        assert focus(d) is None
+        seen = []
+        for _ in range(7):
+            await d.press("l")
+            seen.append(wanted.state if (wanted := focus(d)) is not None else None)
+        assert seen == ["ready", "in_progress", "stuck", "dead", "done", None, "ready"]
+        assert "no list of scheduled: this table has no time at which a message is due" in d.said()
+        await d.press("L", "L")
+        assert focus(d) == Listing("done")
+
+
+async def test_a_page_says_how_many_of_how_many_and_which_page_it_is() -> None:
+    async with dashboard() as d:
+        await opened(d, "ready", "in progress", "stuck", "dead")
+        assert d.lines("rows-heading").startswith("── dead messages ──")
+        assert "the rows come with the next poll" in d.text()
+        following = Place("9120410", "9120410")
+        await d.give(answer(Listing("dead"), dead(PAGE), following))
+        assert d.lines("rows-heading").startswith("── dead messages  100 of 12,431, page 1 · by `queue_id` ──")
+        assert d.grid.keys[:2] == (str(FIRST), str(FIRST + 1))
+        await d.press("full_stop")
+        assert focus(d) == Listing("dead", following)
+        assert d.grid.keys == ()
+        await d.give(answer(Listing("dead", following), dead(31, FIRST + PAGE)))
+        assert d.lines("rows-heading").startswith(
+            "── dead messages  101–131 of 12,431, page 2, the last · by `queue_id` ──"
+        )
+        assert d.grid.cursor == str(FIRST + PAGE)
+        await d.press("full_stop")
+        assert "this is the last page" in d.said()
+        await d.press("comma")
+        assert focus(d) == Listing("dead")
+        await d.give(answer(Listing("dead"), dead(PAGE), following))
+        await d.press("comma")
+        assert "this is the first page" in d.said()
+
+
+async def test_page_down_on_the_last_row_is_the_next_page_and_page_up_on_the_first_the_one_before() -> None:
+    async with dashboard() as d:
+        await opened(d, "ready")
+        following = Place("7", "7")
+        await d.give(answer(Listing("ready"), dead(PAGE), following))
+        await d.press("end")
+        assert focus(d) == Listing("ready")
+        await d.press("pagedown")
+        assert focus(d) == Listing("ready", following)
+        await d.give(answer(Listing("ready", following), dead(PAGE, FIRST + PAGE)))
+        await d.press("pageup")
+        assert focus(d) == Listing("ready")
+        await d.press("escape")
+        await d.give()
+        await d.press("end", "pagedown")
+        assert d.app.current_mode == "overview"
+
+
+async def test_columns_sort_the_page_and_the_heading_says_so() -> None:
+    async with dashboard() as d:
+        await opened(d, "ready", "in progress", "stuck", "dead")
+        await d.give(answer(Listing("dead"), dead(PAGE), Place("7", "7")))
+        assert "▾" not in d.text()
+        await d.press("s")
+        assert "this page sorted by age" in d.lines("rows-heading")
+        await d.press("S")
+        assert d.grid.keys[0] == str(FIRST + PAGE - 1)
+        await d.press(*"ssss")
+        assert "this page sorted by attempts" in d.lines("rows-heading")
+        await d.press("s")
+        assert "sorted" not in d.lines("rows-heading")
+        assert d.grid.keys[0] == str(FIRST)
+
+
+async def test_the_order_of_the_whole_list_is_turned_around() -> None:
+    async with dashboard() as d:
+        await opened(d, "ready", "in progress", "stuck", "dead")
+        await d.give(answer(Listing("dead"), dead(PAGE), Place("7", "7")))
+        await d.press("full_stop", "S")
+        assert focus(d) == Listing("dead", None, descending=True)
+        await d.give(answer(Listing("dead", None, descending=True), dead(9)))
+        assert "9 of 12,431 · by `queue_id`, the greatest first" in d.lines("rows-heading")
+
+
+async def test_what_was_looked_at_and_what_may_be_missing_is_said() -> None:
+    async with dashboard(size=(200, 40)) as d:
+        await opened(d, "ready", "in progress", "stuck", "dead")
+        await d.give(answer(Listing("dead"), (), Place("7", "7"), every=True, looked=2_000))
+        assert "no index leads to them: 2,000 rows by `queue_id` looked at" in d.lines("rows-heading")
+        assert "no dead message among these 2,000 rows; . goes on" in d.text()
+        await d.give(answer(Listing("dead"), dead(3), cut=True))
+        assert "so many have the same `queue_id` that some are left out" in d.lines("rows-heading")
+        await d.give(answer(Listing("dead"), dead(3), cut=True, order="", looked=2_000))
+        assert "in no order, since no index has one: only 2,000 looked at" in d.lines("rows-heading")
+        await d.give(answer(Listing("dead"), (), why="no index leads with `status`, and none with `queue_id`"))
+        assert "no index leads with `status`, and none with `queue_id`" in d.text()
+        await d.give(answer(Listing("dead"), ()))
+        assert " no dead message\n" in d.text()
+
+
+async def test_a_page_that_cannot_be_read_says_why() -> None:
+    async with dashboard() as d:
+        await opened(d, "ready")
+        failed = ProbeFailure("messages_page", "took longer than the poll may", "invoices")
+        await d.give(view([invoices(failures=(failed,))]))
+        assert "took longer than the poll may" in d.text()
+
+
+async def test_another_queue_begins_with_what_is_in_progress() -> None:
+    async with dashboard() as d:
+        await d.give(view([invoices(), queue("mails")]))
+        await d.press("enter", "l", "right_square_bracket")
+        assert (d.source.focus.rows_of, focus(d)) == ("mails", None)
+
+
+async def test_marks_are_of_the_list_that_is_shown() -> None:
+    async with dashboard() as d:
+        await opened(d, "ready", "in progress", "stuck", "dead")
+        await d.give(answer(Listing("dead"), dead(4)))
+        await d.press("space", "space")
+        screen = d.app.screen
+        assert screen.chosen().ids == (str(FIRST), str(FIRST + 1))  # type: ignore[attr-defined]
+        assert screen.chosen().state == "dead"  # type: ignore[attr-defined]
+        await d.press("l")
+        assert screen.chosen().ids == ()  # type: ignore[attr-defined]
+
+
+async def test_a_message_that_is_open_keeps_its_page() -> None:
+    async with dashboard() as d:
+        await opened(d, "ready", "in progress", "stuck", "dead")
+        await d.give(answer(Listing("dead"), dead(4)))
+        await d.press("enter")
+        assert focus(d) == Listing("dead")
+        await d.press("escape")
+        assert focus(d) == Listing("dead")
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (queue("orders", "ring"), "a ring lists its next messages alone"),
+        (part("oban/mails"), "the table holds several queues: only messages in progress are listed"),
+    ],
+)
+async def test_a_queue_without_lists_says_why(found: QueueView, why: str) -> None:
+    async with dashboard() as d:
+        await d.give(view([found]))
+        await d.press("enter", "l")
+        assert why in d.said()
+        assert focus(d) is None
+
+
+async def test_of_a_serve_no_other_list_can_be_had() -> None:
+    async with dashboard(served="https://h") as d:
+        await d.give(view([invoices()]))
+        await d.press("enter", "l")
+        assert "which reads what it was told to" in d.said()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_page_of_dead_messages(snap_compare: Compare, size: tuple[int, int]) -> None:
+    shot = Shot("enter", *"llll", found=view([invoices()]))
+
+    async def ready(pilot: Pilot[None]) -> None:
+        await shot.ready(pilot)
+        given = answer(Listing("dead"), dead(PAGE), Place("7", "7"))
+        shot.source.give(replace(given, sequence=given.sequence + 1))
+        for _ in range(3):
+            await pilot.pause()
+
+    assert snap_compare(shot.app, terminal_size=size, run_before=ready)

@@ -1,0 +1,61 @@
+"""The lists of screen 2 over a real poller."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qmon.model.layout.layout import StateColumn
+from qmon.tui.queue.screen import QueueScreen
+from tests.facts import query
+from tests.jobs import TABLE, layout
+from tests.tui.test_acting_real import Real, looking
+
+pytestmark = pytest.mark.server
+
+
+def heading(d: Real) -> str:
+    """What the rows are."""
+    return "\n".join(line for line in d.text().splitlines() if "messages" in line and line.startswith("── "))
+
+
+def keys(d: Real) -> tuple[str, ...]:
+    """The ids that are listed."""
+    screen = d.app.screen
+    return screen.grid.keys if isinstance(screen, QueueScreen) else ()
+
+
+async def test_dead_messages_are_paged_opened_and_put_back(database: str, tmp_path: Path) -> None:
+    query(database, TABLE)
+    query(
+        database,
+        "INSERT INTO public.jobs (status, payload)"
+        " SELECT CASE WHEN n % 2 = 0 THEN 'dead' ELSE 'ready' END, 'order ' || n FROM generate_series(1, 460) AS n",
+    )
+    states = StateColumn("status", "ready", "working", None, "dead")
+    async with looking(database, tmp_path, layouts=[replace(layout(), state=states)]) as d:
+        await d.pilot.press("2", "l")
+        await d.until(lambda: "100 of 230, page 1 · by `id`" in heading(d), "the ready messages")
+        assert keys(d)[:2] == ("1", "3")
+        await d.pilot.press("l")
+        await d.pilot.press("l")
+        await d.pilot.press("l")
+        await d.until(lambda: "dead messages  100 of 230, page 1 · by `id`" in heading(d), "the dead messages")
+        await d.pilot.press("end", "pagedown")
+        await d.until(lambda: "101–200 of 230, page 2" in heading(d), "the second page")
+        assert (keys(d)[0], keys(d)[-1]) == ("202", "400")
+        await d.pilot.press("full_stop")
+        await d.until(lambda: "201–230 of 230, page 3, the last" in heading(d), "the third page")
+        await d.pilot.press("S")
+        await d.until(lambda: keys(d)[:2] == ("460", "458"), "the greatest first")
+        await d.pilot.press("enter")
+        await d.until(lambda: "order 460" in d.text() and "payload" in d.text(), "the message")
+        await d.pilot.press("escape")
+        await d.until(lambda: keys(d)[:2] == ("460", "458"), "the list again")
+        await d.pilot.press("space")
+        await d.does("r")
+        assert query(database, "SELECT status FROM public.jobs WHERE id = 460") == [("ready",)]
+        await d.pilot.press("escape")
+        await d.until(lambda: keys(d)[:2] == ("458", "456"), "the list without it")
