@@ -77,7 +77,7 @@ class MessageLists:
         self._places, self._counts = [None], []
 
     def turn(self, page: PageSample, listed: int, by: int) -> str:
-        """Go to the next page or back to the one before; returns why there is none. ``listed``: messages on this one."""
+        """Go to the next page, or to the one before; returns why there is none. ``listed``: messages on this one."""
         if by < 0:
             if self.number == 1:
                 return "this is the first page"
