@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
+from qmon.model.budget import Throttled
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import StateColumn
 from qmon.model.samples.listing import PAGE, Listing, PageSample, Place
@@ -154,6 +155,18 @@ async def test_what_was_looked_at_and_what_may_be_missing_is_said() -> None:
         assert "no index leads with `status`, and none with `queue_id`" in d.text()
         await d.give(answer(Listing("dead"), ()))
         assert " no dead message\n" in d.text()
+
+
+async def test_a_list_that_is_read_less_often_than_its_queue_stays() -> None:
+    async with dashboard() as d:
+        await opened(d, "ready")
+        await d.give(answer(Listing("ready"), dead(3), Place("7", "7")))
+        given = invoices(messages=None, throttled=(Throttled("invoices", "messages_page", 8.0, 2.0, 4.0),))
+        await d.give(view([given]))
+        assert list(d.grid.keys) == [each.id for each in dead(3)]
+        await d.press("full_stop")
+        assert focus(d) == Listing("ready", Place("7", "7"))
+        assert list(d.grid.keys) == []
 
 
 async def test_a_page_that_cannot_be_read_says_why() -> None:

@@ -41,7 +41,7 @@ def as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
         for name, figure in _figures(view)
     }  # fmt: skip
     return replace(
-        view, **old, forecast=Forecast(Trend.UNKNOWN), messages=None, flow=None, span_s=None, window_s=None,
+        view, **old, forecast=Forecast(Trend.UNKNOWN), messages=None, page=None, flow=None, span_s=None, window_s=None,
         ledger=None, throttled=(), use=None, read_at=None,
     )  # fmt: skip
 
@@ -57,7 +57,7 @@ def unread(view: QueueView, read_at: float, pauses: tuple[Pause, ...]) -> QueueV
     }
     if pauses:
         older["forecast"] = view.forecast.while_paused
-    return replace(view, **older, messages=None, flow=None, span_s=None, pauses=pauses, read_at=read_at)
+    return replace(view, **older, messages=None, page=None, flow=None, span_s=None, pauses=pauses, read_at=read_at)
 
 
 def _figures(view: QueueView) -> Iterator[tuple[str, Figure]]:

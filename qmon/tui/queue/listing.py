@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from qmon.model import text
@@ -13,6 +14,7 @@ from qmon.model.view import QueueView
 from qmon.tui.sanitize import clean, shorten
 
 KEYS: Final = ("list", "list-before", "next-page", "page-before")
+_PROBES: Final = ("messages", "group_messages")
 IN_ORDER: Final = ("", False)
 """Sorted by nothing: in the order of the list."""
 TITLES: Final = {
@@ -36,6 +38,7 @@ class MessageLists:
         self._places: list[Place | None] = [None]
         self._counts: list[int] = []
         """Messages on each page that was left for the next one."""
+        self._last: tuple[QueueView, Listing | None] | None = None
 
     @property
     def number(self) -> int:
@@ -52,6 +55,16 @@ class MessageLists:
         if self._state is None or queue != self._queue:
             return None
         return Listing(self._state, self._places[-1], self._descending)
+
+    def filled(self, queue: QueueView, listing: Listing | None) -> QueueView:
+        """The queue with the messages that were read last, where they are read less often than it."""
+        if queue.messages is not None:
+            self._last = queue, listing
+        elif self._last is not None and any(each.probe.startswith(_PROBES) for each in queue.throttled):
+            last, wanted = self._last
+            if (last.name, wanted) == (queue.name, listing):
+                return replace(queue, messages=last.messages, page=last.page)
+        return queue
 
     def choose(self, layout: Layout, by: int) -> str:
         """Go to the next list that this queue has, or the one before; returns why those between are left out."""

@@ -187,7 +187,8 @@ class QueueScreen(DashboardScreen):
     def acting_on(self) -> QueueView | None:
         """This queue."""
         view = self.app.shown.view
-        return view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
+        found = view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
+        return None if found is None else self.lists.filled(found, self._listing)
 
     def help_topics(self) -> list[topics.Explained]:
         """The queue, and its figures."""
