@@ -27,6 +27,7 @@ NOT_BY_DOCTOR: Final = {
     "drawers": "reads locks, as `blocking`",
     "lost": "reads the catalogue, for names of queues that are not there",
     "readable": "reads the catalogue, for tables that our role could not read",
+    "group_page": "walks the rows of `group_states`, after a key was pressed",
     "messages_page": "seeks the ranges that are counted, after a key was pressed",
     "messages_page_split": "the same",
     "own_uses": "asked after an exact count, on the connection that has counted",

@@ -210,15 +210,25 @@ async def test_a_message_that_is_open_keeps_its_page() -> None:
     ("found", "why"),
     [
         (queue("orders", "ring"), "a ring lists its next messages alone"),
-        (part("oban/mails"), "the table holds several queues: only messages in progress are listed"),
+        (queue("mails", "fifo"), "the messages have no id"),
     ],
 )
 async def test_a_queue_without_lists_says_why(found: QueueView, why: str) -> None:
+    found = replace(found, layout=replace(found.layout, id=None))
     async with dashboard() as d:
         await d.give(view([found]))
         await d.press("enter", "l")
         assert why in d.said()
         assert focus(d) is None
+
+
+async def test_a_queue_of_a_table_with_several_has_the_lists_of_its_states() -> None:
+    async with dashboard() as d:
+        await d.give(view([part("oban/mails")]))
+        await d.press("enter", "l", "l", "l")
+        assert (d.source.focus.rows_of, focus(d)) == ("oban/mails", Listing("in_progress"))
+        await d.press("L")
+        assert focus(d) == Listing("scheduled")
 
 
 async def test_of_a_serve_no_other_list_can_be_had() -> None:

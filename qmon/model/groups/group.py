@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from qmon.model.groups.conditions import NEVER, ColumnRef, Condition, Every, TableColumn, Timed, Uses, uses
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, LayoutSource, TableName
+from qmon.model.layout.table_facts import ListPath
 from qmon.model.layout.zones import COUNTED, UTC_ZONE, Zone
 
 Kind = Literal["ready", "scheduled", "in_progress", "dead", "done", "other"]
@@ -156,11 +157,15 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class FoundGroup:
-    """A group that is there: the id of its table, and how many rows that has, as the catalogue estimates them."""
+    """A group that is there: the id of its table, and how many rows that has, as the catalogue estimates them.
+
+    ``walk``: the index along which its messages are listed, if there is one that holds all of them.
+    """
 
     group: Group
     table_id: int
     rows: int | None
+    walk: ListPath | None = None
 
 
 def _named(column: str | None, table: str, *, as_time: bool = False) -> list[Uses]:

@@ -8,12 +8,24 @@ from qmon.model.layout.layout import Layout
 
 STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "dead", "done")
 """The states of which there may be a list, in the order in which messages go through them."""
+_ROW_STATES: Final = {"stuck": "in_progress"}
+
+
+def row_state(state: str) -> str:
+    """The state that the rows of such a list are in: what is stuck is in progress."""
+    return _ROW_STATES.get(state, state)
+
+
+def offered(layout: Layout) -> tuple[str, ...]:
+    """The states of which this queue may have a list."""
+    return tuple(state for state in STATES if not why_not(layout, state))
 
 
 def why_not(layout: Layout, state: str) -> str:
     """Why this queue has no list of messages in such a state; empty where it may have."""
     if layout.part is not None:
-        return "the table holds several queues: only messages in progress are listed"
+        there = row_state(state) in layout.part.kinds
+        return "" if there else f"nothing in this table says that a message is {state.replace('_', ' ')}"
     if layout.ring is not None:
         return "a ring lists its next messages alone"
     if not layout.ids:

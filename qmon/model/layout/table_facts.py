@@ -30,12 +30,14 @@ class ListPath:
     """An index along which the messages in one state are listed.
 
     ``column``: what it has them in the order of, ``None``: of nothing that says where a page begins. ``every``: it
-    holds the rows of every state, so that those of this one are looked for among them.
+    holds the rows of every state, so that those of this one are looked for among them. ``within``: the column before
+    it, which has the name of the queue.
     """
 
     index: IndexName
     column: Column | None
     every: bool = False
+    within: Column | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,33 @@ def table_facts(
     )
 
 
+def walk_of(details: TableDetails, ids: Sequence[str], queue: str | None = None) -> ListPath | None:
+    """An index of all rows along which the messages are listed that have these ids, best by one of them.
+
+    ``queue``: the column with the name of the queue, where one table holds several.
+    """
+    whole = [each for each in details.indexes if each.where is None and _never_null(details, each.keys[0])]
+    index = next((each for id in ids[::-1] for each in whole if each.keys[0] == id), None)
+    if index is None and queue is not None:
+        by_queue = next((each for each in whole if each.keys[:2] == (queue, ids[-1])), None)
+        within, column = goes_by(details, queue), goes_by(details, ids[-1])
+        if by_queue is not None and within is not None and column is not None and column.not_null:
+            return ListPath(IndexName(by_queue.name), column, every=True, within=within)
+    index = index or next(iter(whole), None)
+    return None if index is None else ListPath(IndexName(index.name), goes_by(details, index.keys[0]), every=True)
+
+
+def _never_null(details: TableDetails, key: str | None) -> bool:
+    column = details.column(key)
+    return column is not None and column.not_null
+
+
+def goes_by(details: TableDetails, key: str | None) -> Column | None:
+    """The key column of an index, where its values can be written as text and found again."""
+    column = details.column(key)
+    return None if column is None or column.type_name not in _GOES_BY else column.for_facts
+
+
 class _Reader:
     """Goes through the figures of one layout."""
 
@@ -269,19 +296,15 @@ class _Reader:
     def _list_path(self, state: str, first: str | None) -> ListPath | None:
         """An index of the rows in this state, best in the order of the column ``first``; else one of all rows by id."""
         index = self._index_of(state, () if first is None else (first,)) or self._index_of(state, ())
-        if index is None or not index.keys:
-            index = next((found for each in self.layout.ids[::-1] if (found := self._leads(each))), None)
-            return None if index is None else ListPath(IndexName(index.name), self._goes_by(index.keys[0]), every=True)
+        if index is None:
+            return walk_of(self.details, self.layout.ids)
         led = self.state is not None and index.keys[0] == self.state.column
         following = index.keys[1:] if led else index.keys
         return ListPath(
-            IndexName(index.name, index.where is not None), self._goes_by(next(iter(following), None)), every=False
+            IndexName(index.name, index.where is not None),
+            goes_by(self.details, next(iter(following), None)),
+            every=False,
         )
-
-    def _goes_by(self, key: str | None) -> Column | None:
-        """The key column of an index, where its values can be written as text and found again."""
-        column = self.details.column(key)
-        return None if column is None or column.type_name not in _GOES_BY else column.for_facts
 
     def priority(self) -> None:
         """The oldest ready message of each priority."""

@@ -13,6 +13,7 @@ from qmon.model.groups.group import FoundGroup, Group, Steps
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.zones import UTC_ZONE, Zone
 from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.catalog.access_paths import walk_of
 from qmon.monitor.catalog.catalog import Catalog, TableDetails, TableRow
 from qmon.monitor.catalog.zones import zone_in_group
 
@@ -112,7 +113,8 @@ def completed(group: Group, details: Details, local: Callable[[], Zone]) -> Foun
             raise BadInput(
                 f"{steps.table}.{steps.at} has no time zone: steps are found by a time that has one, or is UTC"
             )
-    return FoundGroup(replace(group, zones=tuple(zones)), own.table.table_id, own.table.estimated_rows)
+    walk = walk_of(own, (group.id,), _queue_column(group))
+    return FoundGroup(replace(group, zones=tuple(zones)), own.table.table_id, own.table.estimated_rows, walk)
 
 
 def _numbered(table: TableDetails, id_: str) -> bool:
@@ -126,7 +128,14 @@ def _numbered(table: TableDetails, id_: str) -> bool:
 def _found(group: Group, rows: dict[TableName, TableRow], details: Details, local: Callable[[], Zone]) -> FoundGroup:
     if group.source is LayoutSource.CONFIGURATION:
         return completed(group, details, local)
-    return FoundGroup(group, rows[group.table].table_id, rows[group.table].estimated_rows)
+    walk = walk_of(details(group.table), (group.id,), _queue_column(group))
+    return FoundGroup(group, rows[group.table].table_id, rows[group.table].estimated_rows, walk)
+
+
+def _queue_column(group: Group) -> str | None:
+    """The column of its own rows that has the queue's name."""
+    queue = group.queue
+    return None if queue is None or queue.lookup is not None or queue.element is not None else queue.name
 
 
 def _problem(library: str, reason: str) -> ProbeFailure:

@@ -27,7 +27,7 @@ _DETAIL: Final = frozenset(
     {
         "uses", "sizes", "statistics", "latches", "version_store", "drawers", "partial", "ring_sweep",
         "priorities", "priorities_state", "in_state", "scheduled", "scheduled_state", "messages", "messages_due",
-        "messages_newest", "messages_page", "messages_page_split", "messages_ready", "messages_ring",
+        "group_page", "messages_newest", "messages_page", "messages_page_split", "messages_ready", "messages_ring",
         "messages_ring_split", "messages_split", "messages_state",
     }
 )  # fmt: skip

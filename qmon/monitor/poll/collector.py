@@ -278,7 +278,7 @@ class Collector:
             if focus.rows_of == name and focus.listing is not None:
                 statements += page_statement(self._statements, probes, focus.listing)
             statements += probes.newest_id() if self._standby else []
-        statements += self._groups.wanted(now, focus.rows_of, ROW_LIMIT)
+        statements += self._groups.wanted(now, focus.rows_of, ROW_LIMIT, focus.listing)
         statements += replica(self._statements) if self._standby else []
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             statements.append(self._statements.of("writers", WriterSample))

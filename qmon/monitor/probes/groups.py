@@ -15,10 +15,12 @@ from qmon.model.groups.conditions import NEVER
 from qmon.model.groups.group import MOST_QUEUES, FoundGroup, Kind, State
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.groups import GroupOwnerSample, GroupStateSample, GroupWorkersSample, StateCount
+from qmon.model.samples.listing import Listing, PageSample
 from qmon.model.samples.messages import MessageDiagnostics, OwnerSample
 from qmon.model.samples.polled import CounterSample, HeadSample, MessageSample, ProgressSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples
 from qmon.monitor.probes.group_steps import GroupStatements, StepCounts
+from qmon.monitor.probes.listing import group_page_of, group_page_statement
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.messages import OWNERS
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
@@ -71,14 +73,21 @@ class GroupProbes:
         self._queues: dict[str | None, float] = {}
         """When each was seen last, by our clock."""
         self._layouts: dict[str | None, Layout] = {}
+        self._listing: tuple[str, Listing] | None = None
+        """The page that was asked for in this poll, and of which queue."""
 
-    def wanted(self, now: float, shown: str | None, rows: int) -> list[ProbeStatement]:
-        """The statements of this poll. ``now``: our clock, seconds; ``shown``: the queue whose messages are listed."""
+    def wanted(self, now: float, shown: str | None, rows: int, listing: Listing | None = None) -> list[ProbeStatement]:
+        """The statements of this poll. ``now``: our clock, seconds; ``shown``: the queue whose messages are listed,
+        ``listing``: which of them, ``None``: so many ``rows`` in progress."""
+        self._listing = None if listing is None or shown is None else (shown, listing)
         asked = [self._state(state) for state in self.group.states if self._due(state, now)]
         asked += self._owners()
         asked += self._workers()
         asked += self._steps.wanted(queue for queue in self._queues if queue is not None)
-        return asked + [self._messages(value, rows) for value in self._known if self._layout(value).queue == shown]
+        for value in self._known:
+            if self._layout(value).queue == shown:
+                asked += self._messages(value, rows) if listing is None else self._page(value, listing)
+        return asked
 
     def learn(self, results: Results, now: float, server_at: float) -> None:
         """Take in what a poll has found. ``now``: our clock, and ``server_at``: the server's, in seconds."""
@@ -120,6 +129,9 @@ class GroupProbes:
             unknown["rates"] = _MIXED if self.group.counters else _NO_STEPS
         layout = self._layout(value)
         messages: Any = results.get((layout.queue, "group_messages"))
+        page: PageSample | None = None
+        if self._listing is not None and self._listing[0] == layout.queue:
+            messages, page = group_page_of(self.found, layout, self._listing[1], results) or (None, None)
         return QueueSamples(
             layout,
             counters=counters if self.group.counters and alone else None,
@@ -136,6 +148,7 @@ class GroupProbes:
             totals=totals,
             workers=self._alive(value, results),
             messages=messages,
+            page=page,
             unknown=unknown,
             diagnostics=MessageDiagnostics(owners=owners, owners_limit=OWNERS, proof=self._proof),
             left_out=tuple(left_out),
@@ -254,11 +267,14 @@ class GroupProbes:
             return None if any(row.counted for row in found) else 0
         return sum(row.counted for row in found if row.queue == value)
 
-    def _messages(self, value: str | None, rows: int) -> ProbeStatement:
+    def _page(self, value: str | None, listing: Listing) -> list[ProbeStatement]:
+        return group_page_statement(self._make.cache, self.found, self._layout(value), listing)
+
+    def _messages(self, value: str | None, rows: int) -> list[ProbeStatement]:
         state = next((each for each in self.group.states if each.kind == "in_progress"), self.group.states[0])
         values: dict[str, Value] = {"state": state.kind, "queue": value, "limit": rows}
         statement = self._make.of("group_messages", "", MessageSample, values, self._names.rows((state,)))
-        return replace(statement, queue=self._layout(value).queue)
+        return [replace(statement, queue=self._layout(value).queue)]
 
 
 def queues_of(connection: Connection, engine: Engine, found: FoundGroup) -> tuple[Layout, ...]:
@@ -302,9 +318,9 @@ class Groups:
         wanted = frozenset(queues)
         return frozenset(name for name, probes in self._probes.items() if wanted & probes.queues)
 
-    def wanted(self, now: float, shown: str | None, rows: int) -> list[ProbeStatement]:
+    def wanted(self, now: float, shown: str | None, rows: int, listing: Listing | None = None) -> list[ProbeStatement]:
         """The statements of this poll; see ``GroupProbes``."""
-        return [statement for probes in self._probes.values() for statement in probes.wanted(now, shown, rows)]
+        return [each for probes in self._probes.values() for each in probes.wanted(now, shown, rows, listing)]
 
     def samples(
         self, results: Results, now: float, server_at: float, counters: Mapping[int, CounterSample]

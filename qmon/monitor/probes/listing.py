@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from qmon.engines.base import Value
+from qmon.engines.sql.conditions import GroupNames
 from qmon.engines.sql.page import Holds, PagePart, PageRows, Since, Test
 from qmon.engines.sql.queries import Name
+from qmon.model.groups.conditions import Condition, Some
+from qmon.model.groups.group import FoundGroup
 from qmon.model.layout.layout import Layout
-from qmon.model.layout.lists import why_not
+from qmon.model.layout.lists import row_state, why_not
 from qmon.model.layout.table_facts import ListPath
 from qmon.model.samples.listing import LOOKED_AT, PAGE, ListedSample, Listing, PageSample, Place
 from qmon.model.samples.polled import MessageSample
@@ -24,7 +27,8 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 
 PLAIN: Final = "messages_page"
 SPLIT: Final = "messages_page_split"
-_ROW_STATES: Final = {"stuck": "in_progress"}
+OF_A_GROUP: Final = "group_page"
+Page = tuple[tuple[MessageSample, ...], PageSample]
 _BOUNDARY: Final = 2
 """Rows beside those of the page: the last of the page before, and the first of the next one."""
 
@@ -39,7 +43,7 @@ def page_statement(statements: StatementCache, probes: QueueProbes, listing: Lis
     rows = PageRows(
         path.column, led, more, layout.ids, listing.descending, listing.after or _head(probes, listing, path)
     )
-    since = layout.started_at if _row_state(listing) == "in_progress" else layout.enqueued_at
+    since = layout.started_at if row_state(listing.state) == "in_progress" else layout.enqueued_at
     split = layout.data_table is not None and layout.data_id is not None and layout.id is not None
     read = [
         *layout.ids, path.column.name if path.column else None, layout.state.column if layout.state else None,
@@ -52,11 +56,11 @@ def page_statement(statements: StatementCache, probes: QueueProbes, listing: Lis
         "at": path.column.name if path.column else None, "called": layout.ids, "since": layout.timed(since),
         "page_index": path.index,
     }  # fmt: skip
-    values: dict[str, Value] = {"state": _row_state(listing), "walk": _walk(layout, path, more), "limit": PAGE + 1}
+    values: dict[str, Value] = {"state": row_state(listing.state), "walk": _walk(layout, path, more), "limit": PAGE + 1}
     return [statements.anew(SPLIT if split else PLAIN, ListedSample, values, names, layout.queue)]
 
 
-def page_of(spec: Spec, listing: Listing, results: Results) -> tuple[tuple[MessageSample, ...], PageSample] | None:
+def page_of(spec: Spec, listing: Listing, results: Results) -> Page | None:
     """The messages of a page, and what is known of it; ``None`` where it was not read in this poll."""
     layout, path = spec.layout, _path(spec, listing)
     if why := why_not(layout, listing.state):
@@ -64,15 +68,64 @@ def page_of(spec: Spec, listing: Listing, results: Results) -> tuple[tuple[Messa
     if path is None:
         column = layout.state.column if layout.state is not None else layout.ids[-1]
         return (), PageSample(listing, why=f"no index leads with `{column}`, and none with `{layout.ids[-1]}`")
-    rows: Sequence[ListedSample] | None = results.get((layout.queue, PLAIN), results.get((layout.queue, SPLIT)))
+    found = _page(results, layout, path, listing, _walk(layout, path, _tests(spec, listing.state, path)[1]))
+    return None if found is None else (legible(layout, spec.facts, found[0]), found[1])
+
+
+def group_page_statement(
+    statements: StatementCache, found: FoundGroup, layout: Layout, listing: Listing
+) -> list[ProbeStatement]:
+    """What reads a page of a queue of a group; nothing where there is no index to walk along."""
+    group, path, part = found.group, _walked(found, layout), layout.part
+    if path is None or path.column is None or part is None or why_not(layout, listing.state):
+        return []
+    led: tuple[Test, ...] = () if path.within is None else (Holds(path.within, "=", part.value),)
+    states = [state for state in group.states if state.kind == row_state(listing.state)]
+    own = GroupNames(group)
+    is_in: Condition = Some(tuple(state.when for state in states))
+    columns = [name for table, name in sorted(group.uses.columns) if table == group.table.name]
+    rows = PageRows(path.column, led, (), (group.id,), listing.descending, listing.after)
+    names: dict[str, Name] = {
+        **own.rows(states),
+        "rows": own.where(is_in, group.late(states)) if listing.state == "stuck" else own.where(is_in),
+        "columns": tuple(dict.fromkeys((*columns, path.column.name))),
+        "look": PagePart(rows, "look"), "list": PagePart(rows, "list"),
+        "at": path.column.name, "page_index": path.index,
+    }  # fmt: skip
+    values: dict[str, Value] = {
+        "state": row_state(listing.state), "queue": part.value, "walk": LOOKED_AT, "limit": PAGE + 1,
+    }  # fmt: skip
+    return [statements.anew(OF_A_GROUP, ListedSample, values, names, layout.queue)]
+
+
+def group_page_of(found: FoundGroup, layout: Layout, listing: Listing, results: Results) -> Page | None:
+    """The messages of such a page, and what is known of it; see ``page_of``."""
+    path = _walked(found, layout)
+    if why := why_not(layout, listing.state):
+        return (), PageSample(listing, why=why)
+    if path is None or path.column is None:
+        return (), PageSample(listing, why=f"no index leads with `{found.group.id}`")
+    return _page(results, layout, path, listing, LOOKED_AT)
+
+
+def _walked(found: FoundGroup, layout: Layout) -> ListPath | None:
+    """The index to walk along; one by queues is of no use where there is no such name."""
+    named = layout.part is not None and layout.part.value is not None
+    return found.walk if found.walk is None or found.walk.within is None or named else None
+
+
+def _page(results: Results, layout: Layout, path: ListPath, listing: Listing, walk: int) -> Page | None:
+    """What was read of a page; ``walk``: rows that were looked at, at most."""
+    rows: Sequence[ListedSample] | None = next(
+        (results[layout.queue, probe] for probe in (PLAIN, SPLIT, OF_A_GROUP) if (layout.queue, probe) in results), None
+    )
     if rows is None:
         return None
-    listed, following, cut = _cut(rows, _walk(layout, path, _tests(spec, listing.state, path)[1]), layout, path)
+    listed, following, cut = _cut(rows, walk, layout, path)
     page = PageSample(
         listing, path.column.name if path.column else "", rows[0].looked if rows else 0, path.every, following, cut
     )
-    messages = tuple(MessageSample(r.id, r.state, r.age_s, r.owner, r.attempts, r.payload) for r in listed)
-    return legible(layout, spec.facts, messages), page
+    return tuple(MessageSample(r.id, r.state, r.age_s, r.owner, r.attempts, r.payload) for r in listed), page
 
 
 def _head(probes: QueueProbes, listing: Listing, path: ListPath) -> Place | None:
@@ -86,11 +139,7 @@ def _head(probes: QueueProbes, listing: Listing, path: ListPath) -> Place | None
 
 
 def _path(spec: Spec, listing: Listing) -> ListPath | None:
-    return spec.facts.lists.get(_row_state(listing))
-
-
-def _row_state(listing: Listing) -> str:
-    return _ROW_STATES.get(listing.state, listing.state)
+    return spec.facts.lists.get(row_state(listing.state))
 
 
 def _walk(layout: Layout, path: ListPath, more: Sequence[Test]) -> int:

@@ -8,13 +8,13 @@ from typing import Final
 from qmon.model import text
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
-from qmon.model.layout.lists import STATES, why_not
+from qmon.model.layout.lists import STATES, offered, why_not
 from qmon.model.samples.listing import Listing, PageSample, Place
 from qmon.model.view import QueueView
 from qmon.tui.sanitize import clean, shorten
 
 KEYS: Final = ("list", "list-before", "next-page", "page-before")
-_PROBES: Final = ("messages", "group_messages")
+_PROBES: Final = ("messages", "group_messages", "group_page")
 IN_ORDER: Final = ("", False)
 """Sorted by nothing: in the order of the list."""
 TITLES: Final = {
@@ -105,7 +105,8 @@ class MessageLists:
 
 def unavailable(queue: QueueView | None, listing: Listing | None, fixed: str) -> dict[str, str]:
     """By the id of a key why it can do nothing. ``fixed``: why nothing more can be read than there is."""
-    why = fixed or ("no queue is chosen" if queue is None else why_not(queue.layout, "ready"))
+    none = queue is None or not offered(queue.layout)
+    why = fixed or ("no queue is chosen" if queue is None else why_not(queue.layout, "ready") if none else "")
     if why:
         return dict.fromkeys(KEYS, why)
     return {} if listing is not None else dict.fromkeys(KEYS[2:], "press l for a list that has pages")

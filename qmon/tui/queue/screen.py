@@ -135,8 +135,8 @@ class QueueScreen(DashboardScreen):
     def _nothing(self, found: QueueView, any_listed: bool) -> str:
         """Why the table is empty."""
         listing = self._listing
-        probe = "messages" if listing is None else "messages_page"
-        failed = next((f.reason for f in found.failures if f.probe.startswith(probe)), None)
+        probes = ("messages",) if listing is None else ("messages_page", "group_page")
+        failed = next((f.reason for f in found.failures if f.probe.startswith(probes)), None)
         if failed is not None:
             return clean(failed)
         page = lists.shown_page(found, listing, self.app.fixed)

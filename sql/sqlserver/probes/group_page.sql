@@ -1,0 +1,86 @@
+-- A page of the messages of one queue of a group that are in some states, and the first and last of the rows that were
+-- looked at for it: no more than :walk, along an index that holds all rows.
+-- {table}         the group's table
+-- {columns!list}  its columns that are read
+-- {look!where}    condition: the rows to look at
+-- {list!where}    condition: of these the rows from where the page begins
+-- {rows!where}    condition: the row is in one of these states
+-- {at!text}       column: what the list goes by
+-- {id!text}       column: the id
+-- {queue?!text}   column: the queue
+-- {since?}        column: the time that the age is counted from
+-- {owner?}        column: who works on it
+-- {attempts?}     column: how often it was popped
+-- {payload?}      column: the message
+-- {page_index}    the index along which they are looked at
+-- :state          what the state is called
+-- :queue          the queue, NULL for the whole table
+-- :walk           rows to look at, at most
+-- :limit          so many of the list at most
+-- > id            id as text
+-- > state         the same
+-- > age_s         its age in seconds
+-- > owner         who works on it
+-- > attempts      how often it was popped
+-- > payload       its first characters; its size alone where it is large
+-- > at            what the list goes by, as text
+-- > listed        1: of the page, or behind it
+-- > place         which of the rows looked at it is, from 1
+-- > known         how many of them have a value to go by: all
+-- > looked        how many they are
+SELECT
+    r.qmon_id AS id,
+    CAST(:state AS nvarchar(100)) AS state,
+    CAST(
+        DATEDIFF(DAY, r.qmon_since, SYSUTCDATETIME()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, r.qmon_since, SYSUTCDATETIME()), r.qmon_since), SYSUTCDATETIME())
+        / 1000.0
+    AS float) AS age_s,
+    r.qmon_owner AS owner,
+    r.qmon_attempts AS attempts,
+    CAST(r.qmon_payload AS nvarchar(400)) AS payload,
+    r.qmon_at AS at,
+    r.qmon_listed AS listed,
+    CAST(r.qmon_place AS int) AS place,
+    r.qmon_looked AS known,
+    r.qmon_looked AS looked
+FROM (
+    SELECT
+        {id!text} AS qmon_id,
+        {since?!utc} AS qmon_since,
+        RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
+        CAST({attempts?} AS int) AS qmon_attempts,
+        CASE
+            WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
+            ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200)
+        END AS qmon_payload,
+        CAST({at!text.q} AS nvarchar(450)) AS qmon_at,
+        q.qmon_listed,
+        q.qmon_place,
+        q.qmon_looked
+    FROM (
+        SELECT
+            s.*,
+            ROW_NUMBER() OVER (PARTITION BY s.qmon_listed ORDER BY s.qmon_place) AS qmon_nth,
+            COUNT(*) OVER () AS qmon_looked
+        FROM (
+            SELECT
+                q.*,
+                CASE
+                    WHEN {list!where} AND {rows!where}
+                        AND (CAST(:queue AS nvarchar(450)) IS NULL OR {queue?!text} = CAST(:queue AS nvarchar(450))) THEN 1
+                    ELSE 0
+                END AS qmon_listed,
+                ROW_NUMBER() OVER (ORDER BY {list!order}) AS qmon_place
+            FROM (
+                SELECT TOP (:walk) {columns!list.q}
+                FROM {table} AS q WITH (INDEX ({page_index}))
+                WHERE {look!where}
+                ORDER BY {look!order}
+            ) AS q
+        ) AS s
+    ) AS q
+    WHERE (q.qmon_listed = 1 AND q.qmon_nth <= :limit) OR q.qmon_place IN (1, q.qmon_looked)
+) AS r
+ORDER BY r.qmon_place
+OPTION (MAXDOP 1)

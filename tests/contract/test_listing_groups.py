@@ -1,0 +1,115 @@
+"""Pages of a queue that shares its table with others: its rows are walked, and no more than some a page."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from qmon.model.samples.listing import LOOKED_AT, PAGE, Listing
+from qmon.model.view import QueueView
+from qmon.monitor.source import Focus
+from tests.contract.test_configured_groups import EVIL, QUOTED, configured
+from tests.contract.watching import Watched, watching
+from tests.facts import query
+
+pytestmark = pytest.mark.server
+
+TEXT: Final = """
+[[target.t.queue]]
+name = "jobs"
+table = "jobs"
+id = "id"
+queue = "q"
+started_at = "taken"
+timeout = "1m"
+state = { column = "status", ready = "new", in_progress = "busy", dead = "dead" }
+payload = "body"
+"""
+TABLE: Final = "CREATE TABLE jobs (id bigserial PRIMARY KEY, q text, status text, taken timestamptz, body text)"
+
+
+def fill(url: str, queue: str, status: str, count: int, taken: str = "NULL") -> None:
+    """Rows of one queue in a state."""
+    query(
+        url,
+        "INSERT INTO jobs (q, status, taken, body)"
+        f" SELECT ?, ?, {taken}, 'm' || n FROM generate_series(1, ?) AS n",
+        queue, status, count,
+    )  # fmt: skip
+
+
+def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:
+    """The queue once that page of it was read."""
+    watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
+    return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing, timeout=60)
+
+
+def pages(watched: Watched, queue: str, state: str) -> list[list[str]]:
+    """The payloads of all pages."""
+    out: list[list[str]] = []
+    listing: Listing | None = Listing(state)
+    while listing is not None:
+        found = listed(watched, queue, listing)
+        assert found.failures == ()
+        assert found.page is not None
+        assert found.page.every
+        assert found.page.looked <= LOOKED_AT
+        assert not found.page.cut
+        out.append([str(message.payload) for message in found.messages or ()])
+        listing = None if found.page.next is None else Listing(state, found.page.next)
+    return out
+
+
+def test_every_message_of_the_queue_is_on_one_page(database: str) -> None:
+    query(database, TABLE)
+    fill(database, "a", "dead", 230)
+    fill(database, "b", "dead", 3_000)
+    fill(database, "a", "new", 20)
+    fill(database, "a", "dead", 5)
+    fill(database, "a", "busy", 3, "now() - interval '1 h'")
+    fill(database, "a", "busy", 2, "now()")
+    with watching(database, configured(TEXT)) as watched:
+        watched.view(lambda view: len(view.queues) == 2)
+        dead = pages(watched, "jobs/a", "dead")
+        assert [payload for page in dead for payload in page] == [f"m{n}" for n in (*range(1, 231), *range(1, 6))]
+        assert [len(page) for page in dead][:2] == [PAGE, PAGE]
+        assert [payload for page in pages(watched, "jobs/a", "ready") for payload in page] == [
+            f"m{n}" for n in range(1, 21)
+        ]
+        assert sum(len(page) for page in pages(watched, "jobs/a", "stuck")) == 3
+        assert sum(len(page) for page in pages(watched, "jobs/a", "in_progress")) == 5
+        found = listed(watched, "jobs/a", Listing("done"))
+        assert found.page is not None
+        assert found.page.why == "nothing in this table says that a message is done"
+
+
+def test_an_index_by_queues_leads_to_its_own(database: str) -> None:
+    query(
+        database,
+        TABLE.replace("bigserial PRIMARY KEY", "bigserial").replace("body text", "body text, PRIMARY KEY (q, id)"),
+    )
+    fill(database, "a", "new", 5_000)
+    fill(database, "b", "dead", 130)
+    with watching(database, configured(TEXT)) as watched:
+        watched.view(lambda view: len(view.queues) == 2)
+        assert [len(page) for page in pages(watched, "jobs/b", "dead")] == [PAGE, 30]
+
+
+def test_hostile_names_stay_names(database: str) -> None:
+    query(database, f'CREATE TABLE "{QUOTED}" ("{QUOTED}" text, id bigserial PRIMARY KEY)')
+    query(database, f'INSERT INTO "{QUOTED}" ("{QUOTED}") VALUES (?), (?), (?)', EVIL, EVIL, "it's")
+    text = f"[[target.t.queue]]\nname = '[a]]b].[c d]'\ntable = '[{EVIL}]'\nid = 'id'\nqueue = '{EVIL}'\n"
+    with watching(database, configured(text)) as watched:
+        watched.view(lambda view: len(view.queues) == 2)
+        found = listed(watched, f"[a]]b].[c d]/{EVIL}", Listing("ready", descending=True))
+        assert [message.id for message in found.messages or ()] == ["2", "1"]
+
+
+def test_without_an_index_to_walk_along_it_is_said(database: str) -> None:
+    query(database, TABLE.replace(" PRIMARY KEY", ""))
+    fill(database, "a", "dead", 3)
+    with watching(database, configured(TEXT)) as watched:
+        found = listed(watched, "jobs/a", Listing("dead"))
+        assert found.page is not None
+        assert found.page.why == "no index leads with `id`"

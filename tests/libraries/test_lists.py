@@ -1,0 +1,53 @@
+"""The lists of messages by state, of the queues of libraries."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmon.model.layout.lists import offered
+from qmon.model.samples.listing import Listing
+from qmon.model.view import QueueView
+from qmon.monitor.source import Focus
+from tests.contract.watching import Watched, watching
+from tests.libraries.every import LIBRARIES
+from tests.libraries.library import QUEUES, Library
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request: pytest.FixtureRequest, database: str) -> Library:
+    """Each library, its tables made in a fresh database."""
+    made: Library = request.param()
+    made.install(database)
+    return made
+
+
+def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:
+    """The queue once that page of it was read."""
+    watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
+    return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing, timeout=60)
+
+
+def test_the_messages_of_each_state_are_listed_and_those_of_no_other_queue(library: Library, database: str) -> None:
+    mails, invoices = QUEUES
+    library.push(database, mails, ["one", "two", "three"])
+    library.push(database, mails, ["tomorrow", "as well"], due_in_s=86_400)
+    library.push(database, invoices, ["another"])
+    with watching(database) as watched:
+        view = watched.view(lambda v: len(v.queues) == len(QUEUES))
+        name = next(queue.name for queue in view.queues if queue.name.endswith(f"/{mails}"))
+        layout = watched.queue(name).layout
+        assert {"ready", "scheduled"} <= set(offered(layout))
+        every: list[str] = []
+        for state in offered(layout):
+            found = listed(watched, name, Listing(state))
+            assert found.failures == ()
+            assert found.page is not None
+            assert (found.page.why, found.page.next) == ("", None)
+            ids = [message.id for message in found.messages or ()]
+            assert len(ids) == {"ready": 3, "scheduled": 2}.get(state, 0), state
+            turned = listed(watched, name, Listing(state, descending=True))
+            assert [message.id for message in turned.messages or ()] == ids[::-1]
+            every += ids
+        assert len(set(every)) == 5
