@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -287,3 +288,38 @@ def test_a_column_that_our_role_may_not_read_and_the_page_does_not_need_is_not_r
     with reading(database, jobs()) as reader:
         (asked,) = page_statement(StatementCache(ENGINE, reader.connection.version), reader.probes, Listing("dead"))
         assert "secret" not in asked.bound.statement.text
+
+
+INDEXES = (
+    "CREATE INDEX ON jobs (status, started_at)",
+    "CREATE INDEX ON jobs (started_at) WHERE status = 'working'",
+    "CREATE INDEX ON jobs (status, started_at DESC NULLS LAST)",
+    "CREATE INDEX ON jobs (status, id)",
+    "CREATE INDEX ON jobs (status)",
+    "SELECT 1",
+)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_message_of_a_table_made_by_chance_is_on_one_page(database: str, seed: int) -> None:
+    chance = random.Random(seed)
+    key, ids = chance.choice(
+        [
+            ("id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY", ("id",)),
+            ("id uuid NOT NULL DEFAULT gen_random_uuid() PRIMARY KEY", ("id",)),
+            ("tenant text COLLATE \"C\" NOT NULL DEFAULT 'a/' || floor(random() * 3), id bigserial,"
+             " PRIMARY KEY (id, tenant)", ("tenant", "id")),
+        ]
+    )  # fmt: skip
+    hours = f"now() - floor(random() * {chance.choice((4, 60))}) * interval '1 h'"
+    started = f"CASE WHEN random() < 0.2 THEN NULL ELSE {hours} END"
+    index = chance.choice(INDEXES)
+    rows = [fill(state, chance.randrange(1, 400), "started_at", started) for state in ("working", "done", "working")]
+    table(database, index, *rows, "ANALYZE jobs", key=key)
+    with reading(database, jobs(key=ids if len(ids) > 1 else ())) as reader:
+        called = " || '/' || ".join(f"replace(CAST({each} AS text), '/', '\\/')" for each in ids)
+        truth = {str(row[0]) for row in query(database, f"SELECT {called} FROM jobs WHERE status = 'working'")}
+        for descending in (False, True):
+            found = reader.ids("in_progress", descending=descending)
+            assert len(found) == len(set(found))
+            assert set(found) == truth

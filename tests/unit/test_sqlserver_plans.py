@@ -13,11 +13,13 @@ from qmon.errors import BadInput
 from qmon.model.counts import PartSample
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.layout.table_facts import Column, IndexName, TableFacts
+from qmon.model.samples.listing import Listing, Place
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.scan import Scan
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import ColumnRow, Index, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.predicate import condition
+from qmon.monitor.probes.listing import page_statement
 from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 from tests.replayed import Driver, connection
@@ -75,6 +77,24 @@ def test_a_state_is_compared_as_the_text_that_its_column_is(kind: str, family: s
 def test_what_a_filtered_index_serves_is_planned_anew_and_nothing_else(filtered: bool) -> None:
     for job in jobs("varchar", filtered=filtered):
         assert ("RECOMPILE" in job.bound.statement.text) is filtered, job.probe
+
+
+@pytest.mark.parametrize("filtered", [True, False])
+@pytest.mark.parametrize("state", ["ready", "in_progress", "stuck", "dead"])
+def test_a_page_is_read_along_the_index_of_its_state_and_planned_as_that_asks(state: str, filtered: bool) -> None:
+    statements = StatementCache(ENGINE, VERSION)
+    probes = QueueProbes(statements, Spec(JOBS, facts("varchar", filtered=filtered)))
+    index = {"ready": "head", "dead": "dead" if filtered else "head"}.get(state, "work")
+    (first,) = page_statement(statements, probes, Listing(state))
+    (later,) = page_statement(statements, probes, Listing(state, Place("2026-01-01T00:00:00", "7"), descending=True))
+    for text in (first.bound.statement.text, later.bound.statement.text):
+        assert text.count(f"WITH (INDEX ([{index}]))") == 2
+        assert text.count("[Status] = CAST(? AS varchar(450))") == 2
+        assert ("RECOMPILE" in text) is filtered
+    column = "Id" if index != "work" else "At"
+    assert f"ORDER BY q.[{column}] DESC" in later.bound.statement.text
+    assert f"AND q.[{column}] <= CAST(? AS nvarchar(450))" in later.bound.statement.text
+    assert first.bound.values["walk"] == (2_000 if index == "work" else 102)
 
 
 def test_a_filtered_index_is_not_named_in_a_statement_that_is_planned_once() -> None:
