@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pytest
 
@@ -15,11 +16,14 @@ from qmon.engines.rows import records
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.samples.listing import LOOKED_AT, PAGE, ListedSample, Listing, PageSample
 from qmon.model.samples.polled import MessageSample
+from qmon.model.view import QueueView
 from qmon.monitor.catalog.resolve import resolve
 from qmon.monitor.poll.poller import POLL
-from qmon.monitor.probes.listing import page_of, page_statement
+from qmon.monitor.probes.listing import closer, page_of, page_statement
 from qmon.monitor.probes.queue import QueueProbes, Spec
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.statements import Results, StatementCache
+from qmon.monitor.source import Focus
+from tests.contract.watching import watching
 from tests.facts import connected, query
 from tests.jobs import HOSTILE
 from tests.queues import BYTES, DESIGNS, ENGINE, call, made, opened, target_of
@@ -42,15 +46,22 @@ class Reader:
 
     def messages(self, listing: Listing) -> tuple[tuple[MessageSample, ...], PageSample]:
         """The messages of a page."""
+        results = self._results(listing)
+        self.probes.page_read = closer(self.probes, listing, results)
+        if self.probes.page_read is not None:
+            results = self._results(self.probes.page_read)
+        found = page_of(self.probes, listing, results)
+        assert found is not None
+        return found
+
+    def _results(self, listing: Listing) -> Results:
         statements = StatementCache(ENGINE, self.connection.version)
-        results = {}
+        results: Results = {}
         for each in page_statement(statements, self.probes, listing):
             rows = records(ListedSample, self.connection.fetch(each.bound))
             self.read = len(rows)
             results[each.key] = tuple(rows)
-        found = page_of(self.probes.spec, listing, results)
-        assert found is not None
-        return found
+        return results
 
     def pages(self, state: str, *, descending: bool = False) -> Iterator[tuple[list[str], PageSample]]:
         """All pages, one after the other."""
@@ -198,6 +209,28 @@ def test_of_more_equal_times_than_are_looked_at_some_are_left_out_and_it_is_said
         assert [page.cut for _, page in pages] == [False, *(len(pages) - 2) * [True], False]
 
 
+@pytest.mark.parametrize("keys", ["started_at, id", "started_at DESC, id", "started_at, id DESC"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_of_any_number_of_equal_times_none_is_left_out_where_the_index_has_them_by_id(
+    database: str, keys: str, descending: bool
+) -> None:
+    table(
+        database, f"CREATE INDEX ON jobs (status, {keys})",
+        fill("working", 40, "started_at", "timestamptz '2026-01-01' + n * interval '1 s'"),
+        fill("working", LOOKED_AT + 500, "started_at", "timestamptz '2026-01-02'"),
+        fill("working", 60, "started_at", "timestamptz '2026-01-03' + n * interval '1 s'"),
+        fill("working", LOOKED_AT + 1, "started_at", "timestamptz '2026-01-04'"),
+        fill("working", 30), "ANALYZE jobs",
+    )  # fmt: skip
+    down = "DESC" if descending else ""
+    with reading(database, jobs()) as reader:
+        pages = list(reader.pages("in_progress", descending=descending))
+        wanted = ids_of(database, "working", f"started_at {down} NULLS LAST, id {down}")
+        assert [id for ids, _ in pages for id in ids] == wanted
+        assert not any(page.cut for _, page in pages)
+        assert len(pages) <= len(wanted) / PAGE + 6
+
+
 def test_without_an_index_rows_are_walked_in_the_order_of_the_key(database: str) -> None:
     table(database, fill("done", 5_000), fill("dead", 3), fill("done", 1_000), fill("dead", 150))
     with reading(database, jobs()) as reader:
@@ -323,3 +356,25 @@ def test_every_message_of_a_table_made_by_chance_is_on_one_page(database: str, s
             found = reader.ids("in_progress", descending=descending)
             assert len(found) == len(set(found))
             assert set(found) == truth
+
+
+def is_page(listing: Listing, queue: QueueView) -> bool:
+    """Whether that page was read."""
+    return queue.page is not None and queue.page.listing == listing
+
+
+def test_a_poll_reads_once_more_where_too_many_have_the_same_value(database: str) -> None:
+    table(
+        database, "CREATE INDEX ON jobs (status, started_at DESC, id)",
+        fill("working", LOOKED_AT + 100, "started_at", "timestamptz '2026-01-02'"),
+    )  # fmt: skip
+    with watching(database, [jobs()]) as watched:
+        listing = Listing("in_progress")
+        for first in (1, 101):
+            watched.poller.set_focus(Focus(rows_of="jobs", listing=listing))
+            found = watched.queue("jobs", partial(is_page, listing))
+            assert [each.id for each in found.messages or ()] == [str(n) for n in range(first, first + PAGE)]
+            assert found.page is not None
+            assert not found.page.cut
+            assert found.page.looked == PAGE + 2
+            listing = replace(listing, after=found.page.next)

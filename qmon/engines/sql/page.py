@@ -49,6 +49,7 @@ class PageRows:
         called: the columns that a message is called by.
         descending: the greatest first.
         after: where the page begins.
+        then: the id, where the index has rows with the same value in its order.
     """
 
     order: Column | None
@@ -57,6 +58,7 @@ class PageRows:
     called: tuple[str, ...]
     descending: bool = False
     after: Place | None = None
+    then: Column | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +88,11 @@ class PagePart:
     def order(self, engine: Engine) -> str:
         """What to sort by."""
         page, down = self.page, " DESC" if self.page.descending else ""
+        if page.then is not None and page.after is not None and page.after.within:
+            return f"{_column(engine, page.then)}{down}"
         if self.what != "list":
             return f"{_column(engine, page.order)}{down}" if page.order is not None else _constant(engine, page.led)
-        by = f"{_id(engine, page)}{down}"
+        by = f"{_id(engine, page) if page.then is None else _column(engine, page.then)}{down}"
         if page.order is None:
             return by
         column = _column(engine, page.order)
@@ -106,25 +110,34 @@ class PagePart:
             return ["1 = 0"]
         how = "<" if self.page.descending else ">"
         mark = bound(after.value)
+        if self.page.then is not None and after.within:
+            same = engine.compared(column, "=", order.type, mark)
+            return [same] if after.id is None else [same, self._later(engine, bound, after.id)]
         return [engine.compared(column, how if after.past else f"{how}=", order.type, mark)]
 
     def _without(self, engine: Engine, bound: Bind) -> list[str]:
         order = self.page.order
-        if order is None or order.not_null:
+        if order is None or order.not_null or (self.page.after is not None and self.page.after.within):
             return ["1 = 0"]
         return [f"{_column(engine, order)} IS NULL"]
 
     def _behind(self, engine: Engine, bound: Bind) -> list[str]:
         after, order, how = self.page.after, self.page.order, "<" if self.page.descending else ">"
-        if after is None or after.id is None:
+        if after is None or after.id is None or after.within:
             return []
         if after.value is None or order is None:
-            return [engine.in_byte_order(_id(engine, self.page, plain=True), how, bound(after.id))]
+            return [self._later(engine, bound, after.id)]
         column = _column(engine, order)
         beyond = engine.compared(column, how, order.type, bound(after.value))
         same = engine.compared(column, "=", order.type, bound(after.value))
-        later = engine.in_byte_order(_id(engine, self.page, plain=True), how, bound(after.id))
-        return [f"({column} IS NULL OR {beyond} OR ({same} AND {later}))"]
+        return [f"({column} IS NULL OR {beyond} OR ({same} AND {self._later(engine, bound, after.id)}))"]
+
+    def _later(self, engine: Engine, bound: Bind, id: str) -> str:
+        """Behind that id, of the same value."""
+        page, how = self.page, "<" if self.page.descending else ">"
+        if page.then is not None:
+            return engine.compared(_column(engine, page.then), how, page.then.type, bound(id))
+        return engine.in_byte_order(_id(engine, page, plain=True), how, bound(id))
 
 
 def _text(test: Test, engine: Engine, bound: Bind) -> str:

@@ -31,13 +31,14 @@ class ListPath:
 
     ``column``: what it has them in the order of, ``None``: of nothing that says where a page begins. ``every``: it
     holds the rows of every state, so that those of this one are looked for among them. ``within``: the column before
-    it, which has the name of the queue.
+    it, which has the name of the queue. ``then``: the id, by which it has those with the same value.
     """
 
     index: IndexName
     column: Column | None
     every: bool = False
     within: Column | None = None
+    then: Column | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,14 @@ class Place:
     """A place in the order of a list: by the value of the column that it goes by, as text, and then by the id.
 
     ``value``: ``None`` where that is NULL, which is behind all others. ``id``: of the last message before this place;
-    ``None``: the place is before all of that value, or where it is ``past`` behind them.
+    ``None``: the place is before all of that value, or where it is ``past`` behind them. ``within``: so many messages
+    have that value that they are read by themselves, along an index that has them in the order of their ids.
     """
 
     value: str | None
     id: str | None = None
     past: bool = False
+    within: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -300,11 +300,10 @@ class _Reader:
             return walk_of(self.details, self.layout.ids)
         led = self.state is not None and index.keys[0] == self.state.column
         following = index.keys[1:] if led else index.keys
-        return ListPath(
-            IndexName(index.name, index.where is not None),
-            goes_by(self.details, next(iter(following), None)),
-            every=False,
-        )
+        column, then = (goes_by(self.details, key) for key in (*following, None, None)[:2])
+        if then is not None and not (then.not_null and self.layout.ids == (then.name,)):
+            then = None
+        return ListPath(IndexName(index.name, index.where is not None), column, then=then)
 
     def priority(self) -> None:
         """The oldest ready message of each priority."""

@@ -42,7 +42,7 @@ from qmon.monitor.poll.turns import AT_ONCE, Turns
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.broker import BrokerProbes
 from qmon.monitor.probes.groups import Groups
-from qmon.monitor.probes.listing import page_statement
+from qmon.monitor.probes.listing import closer, page_statement
 from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.messages import MessageProbes
 from qmon.monitor.probes.procedures import Procedures
@@ -174,6 +174,7 @@ class Collector:
         server_ms = (clock.now_at - server.now_at) * 1000 if one_trip else None
         self.observer.learn(self._runner.times, self._runner.alone, server_ms, server.now_at)
         blocking, extra_ms = self._blocking(results, failures, shown=focus.blocking)
+        self._come_closer(results, failures, focus)
         self._locks.learn(results, self._queues, lambda more: self._ask(more, failures))
         self._sessions = server.sessions
         self._messages.learn(results, self._clock())
@@ -250,6 +251,18 @@ class Collector:
         if rows is not None:
             rows = tuple(replace(row, statement=hide_passwords(row.statement)) for row in rows)
         return rows, (self._clock() - began) * 1000
+
+    def _come_closer(self, results: Results, failures: list[ProbeFailure], focus: Focus) -> None:
+        """Read the page that is wanted once more where more rows have the same value than are looked at."""
+        probes = self._queues.get(focus.rows_of or "")
+        if probes is None or focus.listing is None:
+            return
+        probes.page_read = closer(probes, focus.listing, results)
+        if probes.page_read is not None:
+            asked = page_statement(self._statements, probes, probes.page_read)
+            for each in asked:
+                results.pop(each.key, None)
+            results.update(self._ask(asked, failures))
 
     def _ask(self, statements: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
         """Ask once more in this poll, because of what it has found."""

@@ -81,7 +81,7 @@ class QueueFiling:
         messages, page = (
             (messages_of(layout, facts, found), None)
             if focus.listing is None or focus.rows_of != queue
-            else page_of(probes.spec, focus.listing, results) or (None, None)
+            else page_of(probes, focus.listing, results) or (None, None)
         )
         return QueueSamples(
             layout=layout, counters=every.counters.get(facts.table_id),

@@ -7,6 +7,7 @@ rows have the same value there, or rows must be looked for, some thousand are lo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from qmon.engines.base import Value
@@ -40,9 +41,8 @@ def page_statement(statements: StatementCache, probes: QueueProbes, listing: Lis
     if path is None or why_not(layout, listing.state):
         return []
     led, more = _tests(spec, listing.state, path)
-    rows = PageRows(
-        path.column, led, more, layout.ids, listing.descending, listing.after or _head(probes, listing, path)
-    )
+    after = listing.after or _head(probes, listing, path)
+    rows = PageRows(path.column, led, more, layout.ids, listing.descending, after, path.then)
     since = layout.started_at if row_state(listing.state) == "in_progress" else layout.enqueued_at
     split = layout.data_table is not None and layout.data_id is not None and layout.id is not None
     read = [
@@ -56,20 +56,38 @@ def page_statement(statements: StatementCache, probes: QueueProbes, listing: Lis
         "at": path.column.name if path.column else None, "called": layout.ids, "since": layout.timed(since),
         "page_index": path.index,
     }  # fmt: skip
-    values: dict[str, Value] = {"state": row_state(listing.state), "walk": _walk(layout, path, more), "limit": PAGE + 1}
+    values: dict[str, Value] = {
+        "state": row_state(listing.state),
+        "walk": _walk(layout, path, listing, more),
+        "limit": PAGE + 1,
+    }
     return [statements.anew(SPLIT if split else PLAIN, ListedSample, values, names, layout.queue)]
 
 
-def page_of(spec: Spec, listing: Listing, results: Results) -> Page | None:
+def page_of(probes: QueueProbes, listing: Listing, results: Results) -> Page | None:
     """The messages of a page, and what is known of it; ``None`` where it was not read in this poll."""
-    layout, path = spec.layout, _path(spec, listing)
+    spec, layout, path = probes.spec, probes.layout, _path(probes.spec, listing)
     if why := why_not(layout, listing.state):
         return (), PageSample(listing, why=why)
     if path is None:
         column = layout.state.column if layout.state is not None else layout.ids[-1]
         return (), PageSample(listing, why=f"no index leads with `{column}`, and none with `{layout.ids[-1]}`")
-    found = _page(results, layout, path, listing, _walk(layout, path, _tests(spec, listing.state, path)[1]))
-    return None if found is None else (legible(layout, spec.facts, found[0]), found[1])
+    was = probes.page_read or listing
+    found = _page(results, layout, path, was, _walk(layout, path, was, _tests(spec, listing.state, path)[1]))
+    return None if found is None else (legible(layout, spec.facts, found[0]), replace(found[1], listing=listing))
+
+
+def closer(probes: QueueProbes, listing: Listing, results: Results) -> Listing | None:
+    """What is to be read instead: all rows that were looked at have the same value, and an index has these by id."""
+    path, queue, after = _path(probes.spec, listing), probes.layout.queue, listing.after
+    rows: Sequence[ListedSample] = results.get((queue, PLAIN), results.get((queue, SPLIT), ()))
+    if path is None or path.then is None or not rows or (after is not None and after.within):
+        return None
+    end = next((row for row in rows if row.place == row.known == LOOKED_AT), None)
+    if end is None or rows[0].at != end.at:
+        return None
+    id = after.id if after is not None and after.value == end.at else None
+    return replace(listing, after=Place(end.at, id, within=True))
 
 
 def group_page_statement(
@@ -121,7 +139,7 @@ def _page(results: Results, layout: Layout, path: ListPath, listing: Listing, wa
     )
     if rows is None:
         return None
-    listed, following, cut = _cut(rows, walk, layout, path)
+    listed, following, cut = _cut(rows, walk, layout, path, listing.after)
     page = PageSample(
         listing, path.column.name if path.column else "", rows[0].looked if rows else 0, path.every, following, cut
     )
@@ -142,9 +160,10 @@ def _path(spec: Spec, listing: Listing) -> ListPath | None:
     return spec.facts.lists.get(row_state(listing.state))
 
 
-def _walk(layout: Layout, path: ListPath, more: Sequence[Test]) -> int:
+def _walk(layout: Layout, path: ListPath, listing: Listing, more: Sequence[Test]) -> int:
     """How many rows are looked at: just those of the page where each is of it and has a value of its own."""
-    return PAGE + _BOUNDARY if _unique(layout, path) and not more else LOOKED_AT
+    within = listing.after is not None and listing.after.within
+    return PAGE + _BOUNDARY if (within or _unique(layout, path)) and not more else LOOKED_AT
 
 
 def _tests(spec: Spec, state: str, path: ListPath) -> tuple[tuple[Test, ...], tuple[Test, ...]]:
@@ -168,13 +187,17 @@ def _tests(spec: Spec, state: str, path: ListPath) -> tuple[tuple[Test, ...], tu
 
 
 def _cut(
-    rows: Sequence[ListedSample], walk: int, layout: Layout, path: ListPath
+    rows: Sequence[ListedSample], walk: int, layout: Layout, path: ListPath, after: Place | None
 ) -> tuple[Sequence[ListedSample], Place | None, bool]:
     """The rows of the page, where the next one begins, and whether some may be missing.
 
     Of rows with the same value, those that are looked at need not be those with the first ids: where more may follow
     than are looked at, they are left to the next page, unless nothing else is on this one.
     """
+    if after is not None and after.within:
+        listed = [row for row in rows if row.listed]
+        last = listed[PAGE - 1] if len(listed) > PAGE else rows[-1] if rows and rows[-1].looked >= walk else None
+        return listed[:PAGE], Place(after.value, past=True) if last is None else replace(_at(last), within=True), False
     if not rows:
         return (), None, False
     known, looked = rows[0].known, rows[0].looked

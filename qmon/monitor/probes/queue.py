@@ -13,6 +13,7 @@ from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.samples.listing import Listing
 from qmon.model.samples.polled import (
     CountSample,
     DepthSample,
@@ -91,6 +92,8 @@ class QueueProbes:
         self.spec = spec
         self.layout, self.facts = spec.layout, spec.facts
         self.memo = Memo()
+        self.page_read: Listing | None = None
+        """The page that was read in this poll in place of the one that is wanted."""
         self._statements = statements
         self.names: Mapping[str, Name] = names_of(spec.layout, spec.facts)
 
