@@ -378,3 +378,29 @@ def test_a_poll_reads_once_more_where_too_many_have_the_same_value(database: str
             assert not found.page.cut
             assert found.page.looked == PAGE + 2
             listing = replace(listing, after=found.page.next)
+
+
+def test_ids_that_are_words_are_listed_in_their_order(database: str) -> None:
+    words = "('ä'), ('Z'), ('a'), ('A/\\'), (''), ('🎉'), ('''; --'), ('10'), ('9')"
+    more = "SELECT 'dead', chr(97 + n % 26) || n FROM generate_series(1, 230) AS n"
+    table(
+        database, BY_ID, f"INSERT INTO jobs (status, id) SELECT 'dead', w FROM (VALUES {words}) AS v(w)",
+        f"INSERT INTO jobs (status, id) {more}", key="id text PRIMARY KEY",
+    )  # fmt: skip
+    with reading(database, jobs()) as reader:
+        assert reader.ids("dead") == ids_of(database, "dead")
+        assert reader.ids("dead", descending=True) == ids_of(database, "dead", "id DESC")
+
+
+def test_the_messages_of_all_partitions_are_one_list(database: str) -> None:
+    with connected(database) as connection:
+        for statement in (
+            f"CREATE TABLE jobs (id bigint GENERATED ALWAYS AS IDENTITY, {COLUMNS}, PRIMARY KEY (id))"
+            " PARTITION BY HASH (id)",
+            *(f"CREATE TABLE jobs_{n} PARTITION OF jobs FOR VALUES WITH (MODULUS 3, REMAINDER {n})" for n in range(3)),
+            BY_ID,
+            fill("dead", 330),
+        ):
+            connection.execute(statement)
+    with reading(database, jobs()) as reader:
+        assert reader.ids("dead") == ids_of(database, "dead")
