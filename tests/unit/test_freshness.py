@@ -325,3 +325,17 @@ def test_a_figure_is_old_beyond_the_limit_and_what_its_own_cadence_allows(
 ) -> None:
     known = Figure(5.0, age_s=age_s)
     assert (known if not every_s else replace(known, every_s=every_s)).aged(3.0).old is old
+
+
+def test_a_rate_that_nothing_tells_any_more_is_not_carried_on_where_a_probe_is_left_out() -> None:
+    """A table of one queue has several: what its counters told before was all of them."""
+    world, history = World(), TargetHistory()
+    steps = [Step(2.0, 90, 80, 10, "", left_out=False) for _ in range(6)]
+    views = [history.add(world.poll(step)) for step in steps]
+    assert views[-1].queues[2].push_rate.value is not None
+    snapshot = world.poll(Step(2.0, 90, 80, 10, "", left_out=True))
+    fifo, ring, status = snapshot.queues
+    mixed = replace(status, counters=None, unknown={"rates": "the table holds several queues"})
+    rates = history.add(replace(snapshot, queues=(fifo, ring, mixed))).queues[2]
+    assert (rates.push_rate.value, rates.pop_rate.value) == (None, None)
+    assert rates.push_rate.reason == "the table holds several queues"

@@ -73,7 +73,12 @@ def of_locks(probe: str) -> bool:
 
 
 def flow_unread(q: QueueSamples, before: QueueSamples) -> bool:
-    """Whether what moved since the poll ``before`` is not known, since its probe was left out, or failed."""
+    """Whether what moved since the poll ``before`` is not known, since its probe was left out, or failed.
+
+    Not where nothing tells it any more: a table of one queue has several now.
+    """
+    if "rates" in q.unknown and "rates" not in before.unknown:
+        return False
     if any(probe == ring_probe(q.layout) or probe.startswith(_PROGRESS) for probe in q.left_out):
         return True
     return q.ring is None if before.ring is not None else q.counters is None and before.counters is not None

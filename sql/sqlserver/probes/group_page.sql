@@ -1,5 +1,6 @@
 -- A page of the messages of one queue of a group that are in some states, and the first and last of the rows that were
--- looked at for it: no more than :walk, along an index that holds all rows.
+-- looked at for it: no more than :walk, along an index. Compiled anew each time where that is filtered: see
+-- "messages_page".
 -- {table}         the group's table
 -- {columns!list}  its columns that are read
 -- {look!where}    condition: the rows to look at
@@ -83,4 +84,4 @@ FROM (
     WHERE (q.qmon_listed = 1 AND q.qmon_nth <= :limit) OR q.qmon_place IN (1, q.qmon_looked)
 ) AS r
 ORDER BY r.qmon_place
-OPTION (MAXDOP 1)
+OPTION (MAXDOP 1{page_index!recompile})
