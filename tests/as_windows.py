@@ -16,6 +16,7 @@ import os
 import platform
 import runpy
 import signal
+import ssl
 import struct
 import subprocess
 import sys
@@ -87,6 +88,7 @@ def pretend() -> None:
     sys.modules["tzlocal"].get_localzone_name = lambda: "Europe/Berlin"  # type: ignore[attr-defined]
     signal.SIGBREAK = signal.Signals(1)  # type: ignore[attr-defined]
     os.O_BINARY = 0  # type: ignore[attr-defined]
+    ssl.enum_certificates = lambda store: []  # type: ignore[attr-defined]
     sys.platform = "win32"
     os.environ.setdefault("USERNAME", "operator")
     for name in ("LOCALAPPDATA", "APPDATA", "USERPROFILE"):

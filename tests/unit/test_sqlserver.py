@@ -20,6 +20,7 @@ from qmon.errors import (
     BadInput,
     MissingDriver,
 )
+from qmon.system import here
 
 ENGINE = SqlServer()
 
@@ -171,7 +172,9 @@ def test_the_best_driver_is_taken(
 def test_without_a_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(odbc, "installed_drivers", lambda: ("PostgreSQL Unicode",))
     monkeypatch.setattr(engine, "wheel_driver", lambda: None)
-    with pytest.raises(MissingDriver, match='pip install "mssql-python-odbc"'):
+    wheel = 'pip install "mssql-python-odbc"'
+    hint = here(linux=wheel, macos=wheel, windows=r"installer of Microsoft's ODBC Driver 18 .*\(64 bit\)")
+    with pytest.raises(MissingDriver, match=hint):
         keywords("mssql://me@db1/shop")
 
 

@@ -27,10 +27,12 @@ from qmon.errors import (
     QueryFailed,
     Unreachable,
 )
+from qmon.system import here
 
 ENGINE = SqlServer()
 DRIVER = "[Microsoft][ODBC Driver 18 for SQL Server]"
 SERVER = DRIVER + "[SQL Server]"
+LOADS = here(linux="libltdl7", macos="openssl", windows="ODBC Driver 18")
 
 
 def target(text: str) -> Target:
@@ -98,7 +100,7 @@ def test_without_a_password_one_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("sqlstate", "record", "kind", "part"),
     [
-        ("01000", "[unixODBC][Driver Manager]Can't open lib 'x' : file not found (0)", MissingDriver, "libltdl7"),
+        ("01000", "[unixODBC][Driver Manager]Can't open lib 'x' : file not found (0)", MissingDriver, LOADS),
         ("IM004", "[unixODBC][Driver Manager]Driver's SQLAllocHandle on SQL_HANDLE_HENV failed (0)", MissingDriver, ""),
         ("IM002", "[unixODBC][Driver Manager]Data source name not found (0)", MissingDriver, "names no driver"),
         (
