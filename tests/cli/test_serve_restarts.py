@@ -87,6 +87,7 @@ class Served:
         return {queue: self.scrapes.increase((name, target, queue)) for name, target, queue in series}
 
 
+@pytest.mark.long
 def test_no_restart_and_no_reset_makes_an_increase_negative_or_counts_twice() -> None:
     with EmbeddedServer(settings={"fsync": "off"}) as server:
         served = Served(server.url())

@@ -52,6 +52,7 @@ def seen(watched: Watched, qmons: int) -> View:
     return watched.view(lambda v: observing(v).qmons == qmons, timeout=120)
 
 
+@pytest.mark.long
 def test_five_qmons_share_one_budget_and_the_last_has_it_to_itself(database: str, plain: str) -> None:
     """The budget is twice what one of them needs, whatever this machine makes of that.
 

@@ -33,6 +33,7 @@ _DONE: Final = ("requeue", "resume", "pause", "end-blocker", "end-blocker")
 """What answers the steps, as the database keeps it."""
 
 
+@pytest.mark.long
 def test_the_first_minute_shows_every_trouble_of_the_story() -> None:
     left, over = set(STORY), threading.Event()
     history = TargetHistory()
@@ -57,6 +58,7 @@ def test_the_first_minute_shows_every_trouble_of_the_story() -> None:
         assert story.told().title == "TOUR"
 
 
+@pytest.mark.long
 async def test_what_the_tour_says_to_press_answers_each_trouble(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

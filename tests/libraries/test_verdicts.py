@@ -63,6 +63,7 @@ WRITE_DOWN_WORKERS = ("procrastinate", "Oban", "firm-queue")
 """Libraries whose tables say which workers live."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", LIBRARIES)
 def test_ready_messages_that_nobody_takes_are_named_after_their_time(
     make: Callable[[], Library], database: str, tmp_path: Path
