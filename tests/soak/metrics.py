@@ -21,6 +21,7 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 from qmon.demo.runner import SETTINGS, scene_on
+from qmon.demo.scene import BUDGET
 from qmon.demo.server import EmbeddedServer
 from qmon.workload.counts import CommittedCounts, CommittedFlow
 from tests.cli.calling import program, surroundings
@@ -154,7 +155,10 @@ def scraped(seconds: float) -> str:
         scene_on(server, quiet=True) as (_, load, _),
     ):
         port = free_port()
-        command = program("serve", server.url(), "--every", "1s", "--listen", f"127.0.0.1:{port}")
+        config = Path(folder) / "qmon.toml"
+        config.write_text(f'[target.demo]\nconnect = "{server.url()}"\nbudget = "{BUDGET.text}"\n', encoding="utf-8")
+        listen = f"127.0.0.1:{port}"
+        command = program("serve", "demo", "--config", str(config), "--every", "1s", "--listen", listen)
         prometheus = Prometheus(Path(folder), port)
         with prometheus.running():
             soak = Soak(server, load.counts, prometheus, command, start(command))

@@ -98,6 +98,7 @@ async def fleet(
     app = fleet_app(clock, sources, runners=runners, alerting=alerting)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
+        app.start_others()
         yield FleetDriver(app, sources[names[0]], clock, pilot, sources)
 
 

@@ -13,7 +13,7 @@ from qmon.monitor.alerting import Alerting, FleetAlerting
 from qmon.monitor.source import Focus
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.fleet.member import Standing
-from tests.tui.fleet import NAMES, crm, fleet
+from tests.tui.fleet import NAMES, FleetDriver, Named, crm, fleet, fleet_app
 from tests.tui.scripted import Clock, queue, snapshot
 from tests.tui.scripted_acting import Script, ScriptedOffice, typed_plan
 from tests.tui.test_acting_dialog import reach
@@ -247,3 +247,15 @@ async def test_what_happened_on_any_target_is_one_time_line_and_enter_goes_there
         assert d.app.current_mode == "history orders-prod"
         await d.press("8", "escape", "escape")
         assert d.app.current_mode == "targets"
+
+
+@pytest.mark.parametrize("lost", [False, True])
+async def test_the_first_target_connects_alone_until_its_figures_are_there_or_it_is_lost(lost: bool) -> None:
+    clock, sources = Clock(), {name: Named(name) for name in NAMES}
+    app = fleet_app(clock, sources)
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        d = FleetDriver(app, sources["orders-prod"], clock, pilot, sources)
+        assert [name for name, source in sources.items() if source.sink is not None] == ["orders-prod"]
+        await (d.lose("orders-prod") if lost else d.tell("orders-prod"))
+        await d.until(lambda: all(source.sink is not None for source in sources.values()), "all are connecting")

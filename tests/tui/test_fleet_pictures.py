@@ -28,6 +28,7 @@ class FleetShot:
     async def ready(self, pilot: Pilot[None]) -> None:
         """Figures have come of two, the third is lost, and keys were pressed."""
         await pilot.pause()
+        self.app.start_others()
         self.sources["orders-prod"].give(replace(view(), sequence=1))
         self.sources["crm"].give(view(crm(), sequence=1))
         self.sources["billing"].say(Phase.LOST, "no route to host", retry_at=TAKEN_AT + 12, at=TAKEN_AT - 180)

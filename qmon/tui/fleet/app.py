@@ -32,6 +32,10 @@ AWAY_S: Final = 10.0
 rarer."""
 _EACH_S: Final = 0.5
 """Where all targets are on the screen, each is polled so many seconds less often for each of them, up to ``AWAY_S``."""
+_FIRST_S: Final = 0.5
+"""So long the first target connects alone, in seconds, at most: what thirty do at once would hold it up."""
+_PAINTED_S: Final = 0.05
+"""Then its first figures are on the screen."""
 _OF_ALL: Final = frozenset(entry.name for entry in FLEET)
 
 
@@ -79,6 +83,7 @@ class FleetApp(QmonApp):
             recorder=first.recorder, known=first.known, preferences=preferences,
         )  # fmt: skip
         self.left_all = False
+        self._waiting: list[Member] = []
         self.unwritten = "with several targets qmon.toml is not written: open this one alone, with qmon connect"
         self._asked_s = interval_s
         self._focus = self.current.focus
@@ -92,13 +97,23 @@ class FleetApp(QmonApp):
         return self.current.memory
 
     def start_sources(self) -> None:
-        """Have figures come of every target; all connect at once."""
+        """Have figures come of every target: the first connects at once, the others together right after it."""
         self._pace()
         if isinstance(self.alerting, FleetAlerting):
             self.alerting.tell({name: member.memory.alerted for name, member in self.members.items()})
-        for member in self.members.values():
-            member.target.source.set_focus(member.focus)
-            member.target.source.start(Feed(self, member.target.fold, member.memory))
+        first, *self._waiting = self.members.values()
+        self._start(first)
+        self.set_timer(_FIRST_S, self.start_others)
+
+    def _start(self, member: Member) -> None:
+        member.target.source.set_focus(member.focus)
+        member.target.source.start(Feed(self, member.target.fold, member.memory))
+
+    def start_others(self) -> None:
+        """Have those that still wait connect, too."""
+        waiting, self._waiting = self._waiting, []
+        for member in waiting:
+            self._start(member)
 
     # ------------------------------------------------------------------------------------------ what the sources give
 
@@ -107,6 +122,8 @@ class FleetApp(QmonApp):
         message.prevent_default()
         member = self.members[message.view.target]
         member.take(message.view)
+        if self._waiting:
+            self.set_timer(_PAINTED_S, self.start_others)
         if member is self.current:
             self._focus, self.runner = member.focus, member.target.runner
             self.shown = replace(self.shown, interval_s=member.shown.interval_s)
@@ -129,6 +146,8 @@ class FleetApp(QmonApp):
     def _state_changed(self, state: SourceState) -> None:
         member = self.members[state.target]
         member.take(state)
+        if state.phase is Phase.LOST:
+            self.start_others()
         if member is self.current:
             self.shown = replace(self.shown, state=state)
         self._alert(state)
