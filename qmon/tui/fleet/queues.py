@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 
 from qmon.model.view import QueueView
 from qmon.tui import keys
-from qmon.tui.fleet import standing
 from qmon.tui.fleet.member import Member
 from qmon.tui.fleet.screen import FleetScreen
 from qmon.tui.overview import rows as overview
@@ -50,8 +49,7 @@ class AllQueuesScreen(FleetScreen):
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the queues of all targets."""
         members = self.app.members.values()
-        ranked = standing.ranked(members, now)
-        self.query_one("#summary", Lines).show(lambda cells, _: [standing.summary(ranked, now, cells)])
+        self.show_summary(now)
         of = {id(queue): member for member in members for queue in member.queues}
         every = sorted(
             (queue for member in members for queue in member.queues),

@@ -7,6 +7,7 @@ from textual import getters
 from qmon.monitor.source import Focus
 from qmon.tui.fleet import standing
 from qmon.tui.fleet.app import FleetApp
+from qmon.tui.fleet.member import Member
 from qmon.tui.shared.banner import alert_lines
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.spans import Line, LinePart, spread
@@ -52,6 +53,12 @@ class FleetScreen(DashboardScreen):
         if alerted:
             self.query_one("#alert", Lines).show(lambda cells, _: alert_lines(shown.alerts, now, cells))
         self._show_keys("")
+
+    def show_summary(self, now: float) -> list[Member]:
+        """Say in one sentence how all targets stand; returns them, the worst first."""
+        ranked = standing.ranked(self.app.members.values(), now)
+        self.query_one("#summary", Lines).show(lambda cells, _: [standing.summary(ranked, now, cells)])
+        return ranked
 
     def _header(self, shown: Shown, now: float, cells: int) -> Line:
         right = [LinePart.of("◇ frozen ", "accent")] if shown.frozen else []

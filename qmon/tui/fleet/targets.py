@@ -72,8 +72,7 @@ class TargetsScreen(FleetScreen):
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw how all targets stand."""
-        ranked = standing.ranked(self.app.members.values(), now)
-        self.query_one("#summary", Lines).show(lambda cells, _: [standing.summary(ranked, now, cells)])
+        ranked = self.show_summary(now)
         kept = ordered(keep(ranked, self.filter_text, lambda each: words(each, now)), *self.sorted_by)
         empty = f"no target matches {clean(self.filter_text)}"
         named = any(each.shown.prod or each.shown.environment for each in ranked)

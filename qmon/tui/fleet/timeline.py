@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from qmon.recording.history.timeline import TimelineEvent, joined
 from qmon.recording.times import local_zone, zone_of
 from qmon.tui import keys
-from qmon.tui.fleet import standing
 from qmon.tui.fleet.screen import FleetScreen
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
@@ -52,8 +51,7 @@ class AllEventsScreen(FleetScreen):
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw what is known of every target."""
         members = self.app.members.values()
-        ranked = standing.ranked(members, now)
-        self.query_one("#summary", Lines).show(lambda cells, _: [standing.summary(ranked, now, cells)])
+        self.show_summary(now)
         found = [(each.name, event) for each in members for event in joined(each.memory.events()[:_OF_EACH])]
         found.sort(key=lambda one: -one[1].at)
         self._events = {f"{target} {event.key}": (target, event) for target, event in found}
