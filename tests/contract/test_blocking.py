@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model.waits.blocking import Forest, Place, Role
+from qmon.model.waits.blocking import Forest, ForestLine, Role
 from qmon.monitor.source import Focus
 from qmon.operate.open import open_context
 from qmon.operate.operator import Operator
@@ -56,7 +56,7 @@ def drawn(found: Forest, sessions: Standing) -> list[str]:
     ]
 
 
-def place(found: Forest, pid: int) -> Place:
+def place(found: Forest, pid: int) -> ForestLine:
     """A session's line."""
     it = found.find((pid, ""))
     assert it is not None

@@ -40,7 +40,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ForestLine:
     """One line of the forest.
 
     ``rails``: for each level above, whether more follows there; the last is about the line itself. ``blockers``: all
@@ -73,15 +73,15 @@ class Place:
 class Forest:
     """Who waits for whom, in the order of a tree's lines. ``waiters``: sessions that wait."""
 
-    places: tuple[Place, ...] = ()
+    places: tuple[ForestLine, ...] = ()
     waiters: int = 0
 
     @property
-    def heads(self) -> tuple[Place, ...]:
+    def heads(self) -> tuple[ForestLine, ...]:
         """The head blockers, those that hold up most first."""
         return tuple(place for place in self.places if place.is_head)
 
-    def find(self, key: Key) -> Place | None:
+    def find(self, key: Key) -> ForestLine | None:
         """The line of a session where it stands in full."""
         return next((place for place in self.places if place.key == key and not place.again), None)
 
@@ -105,17 +105,17 @@ def forest(rows: Sequence[BlockingSample], held: Mapping[int, tuple[Held, ...]] 
     def rank(key: Key) -> tuple[float, float, Key]:
         return -reach[key].bit_count(), -(people[key].transaction_s or 0.0), key
 
-    def place(key: Key, rails: tuple[bool, ...], again: bool) -> Place:
+    def place(key: Key, rails: tuple[bool, ...], again: bool) -> ForestLine:
         mine = {order[i] for i in bits(reach[key])}
         waits = [w for k in mine if (w := people[k].waiting_s) is not None]
-        return Place(
+        return ForestLine(
             people[key], _role(people[key], waits_for[key], key in circles), rails, waits_for[key], len(mine),
             len(behind[key]), max(waits, default=None), again, (held or {}).get(key[0], ()) if key[0] else (),
         )  # fmt: skip
 
     tops = [k for k in people if all(b in group[k] for one in group[k] for b in waits_for[one])]
     tops = sorted({min(group[k], key=rank) for k in tops}, key=rank)
-    places: list[Place] = []
+    places: list[ForestLine] = []
     seen: set[Key] = set()
     stack: list[tuple[Key, tuple[bool, ...]]] = [(top, ()) for top in reversed(tops)]
     while stack:

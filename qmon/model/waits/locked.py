@@ -15,7 +15,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled import BlockingSample, HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.text import duration
-from qmon.model.waits.blocking import Key, Place, Role, forest
+from qmon.model.waits.blocking import ForestLine, Key, Role, forest
 
 WAITED_S: Final = 3.0
 HELD_S: Final = 5.0
@@ -76,7 +76,7 @@ def _names(layout: Layout) -> list[str]:
     return [str(table) for table in (layout.table, layout.data_table) if table is not None]
 
 
-def _heads(start: Key, places: dict[Key, Place]) -> set[Key]:
+def _heads(start: Key, places: dict[Key, ForestLine]) -> set[Key]:
     seen: set[Key] = set()
     heads: set[Key] = set()
     looking = [start]

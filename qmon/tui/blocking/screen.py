@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 
 from qmon.model import text
 from qmon.model.operations import OperationResult
-from qmon.model.waits.blocking import Forest, Place
+from qmon.model.waits.blocking import Forest, ForestLine
 from qmon.monitor.source import Focus
 from qmon.tui import keys
 from qmon.tui.actions.availability import why_nothing
@@ -32,7 +32,7 @@ class BlockingScreen(DashboardScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, ForestLine] = {}
 
     def body(self) -> ComposeResult:
         """The tree, and what there is to say about the session under the cursor."""
@@ -73,7 +73,7 @@ class BlockingScreen(DashboardScreen):
 
     # ----------------------------------------------------------------------------------------------- what keys do
 
-    def _selected(self) -> Place | None:
+    def _selected(self) -> ForestLine | None:
         """The session under the cursor, as it stands in full."""
         place = self._places.get(self.grid.cursor or "")
         return self._forest(self.app.shown).find(place.key) if place is not None and place.again else place
@@ -115,5 +115,5 @@ class SessionDetails(TextDialog):
 
     BINDINGS = keys.SESSION
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ForestLine) -> None:
         super().__init__(lambda cells: tree.details(place, cells), "E ends it · esc closes")

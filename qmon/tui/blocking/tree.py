@@ -7,7 +7,7 @@ from typing import Final
 from qmon.model import text
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.view import View
-from qmon.model.waits.blocking import Forest, Key, Place, Role
+from qmon.model.waits.blocking import Forest, ForestLine, Key, Role
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, entry
@@ -43,12 +43,12 @@ STATES: Final = {
 }
 
 
-def rows(places: list[Place]) -> tuple[GridRow, ...]:
+def rows(places: list[ForestLine]) -> tuple[GridRow, ...]:
     """One row a line of the tree. The key of a repetition is its own."""
     return tuple(_row(place, key) for place, key in zip(places, keys(places), strict=True))
 
 
-def keys(places: list[Place]) -> list[str]:
+def keys(places: list[ForestLine]) -> list[str]:
     """What the rows are called: a session where it stands in full by its name, a repetition by its blocker's too."""
     path: list[Key] = []
     found = []
@@ -64,7 +64,7 @@ def name(key: Key) -> str:
     return str(key[0]) if not key[1] else clean(key[1])
 
 
-def kept(found: Forest, wanted: str) -> list[Place]:
+def kept(found: Forest, wanted: str) -> list[ForestLine]:
     """The places whose words hold ``wanted`` (``!wanted``: do not), with all that stand above them."""
     path: list[int] = []
     keep: set[int] = set()
@@ -76,7 +76,7 @@ def kept(found: Forest, wanted: str) -> list[Place]:
     return [place for index, place in enumerate(found.places) if index in keep]
 
 
-def words(place: Place) -> str:
+def words(place: ForestLine) -> str:
     """The text that the filter searches."""
     s = place.session
     held = " ".join(each.queue for each in place.held)
@@ -86,7 +86,7 @@ def words(place: Place) -> str:
     )
 
 
-def _row(place: Place, key: str) -> GridRow:
+def _row(place: ForestLine, key: str) -> GridRow:
     s = place.session
     state, tone = STATES[place.role]
     if place.again:
@@ -112,7 +112,7 @@ def _row(place: Place, key: str) -> GridRow:
     )
 
 
-def _tree(place: Place) -> str:
+def _tree(place: ForestLine) -> str:
     """The lines that lead to a session, its symbol and its number."""
     end = f"{name(place.key)}{' ↻' if place.again else ''}"
     if place.is_head:
@@ -137,7 +137,7 @@ def client(s: BlockingSample) -> str:
     return " · ".join(part for part in (clean(s.application), who) if part) or text.UNKNOWN
 
 
-def _wants(place: Place) -> str:
+def _wants(place: ForestLine) -> str:
     s = place.session
     if not place.blockers:
         return f"holds {held_words(place)}" if place.held else ""
@@ -150,12 +150,12 @@ def mode(s: BlockingSample) -> str:
     return s.mode.removesuffix("Lock")
 
 
-def held_words(place: Place) -> str:
+def held_words(place: ForestLine) -> str:
     """``≥200 rows of mails, 3 rows of orders``."""
     return ", ".join(f"{'≥' if h.at_least else ''}{text.counted(h.rows, 'row')} of {h.queue}" for h in place.held)
 
 
-def blockers_words(place: Place) -> str:
+def blockers_words(place: ForestLine) -> str:
     """For whom it waits: those with a line, how many more there are, and how many stand before it in the line."""
     s = place.session
     listed = ", ".join(name(key) for key in place.blockers)
@@ -166,7 +166,7 @@ def blockers_words(place: Place) -> str:
     return f"waits in the lock queue behind {listed}" + (f" ({s.line} in all)" if s.line > len(place.blockers) else "")
 
 
-def lines(place: Place | None, cells: int, rows: int) -> list[Line]:
+def lines(place: ForestLine | None, cells: int, rows: int) -> list[Line]:
     """What there is to say about one session, at most ``rows`` lines."""
     if place is None:
         return []
@@ -177,7 +177,7 @@ def lines(place: Place | None, cells: int, rows: int) -> list[Line]:
     return out[:rows]
 
 
-def _summary(place: Place) -> str:
+def _summary(place: ForestLine) -> str:
     s = place.session
     parts = []
     if place.role is Role.IDLE:
@@ -207,7 +207,7 @@ def _for(seconds: float | None) -> str:
     return f" for {text.duration(seconds)}" if seconds is not None else ""
 
 
-def details(place: Place, cells: int) -> list[Line]:
+def details(place: ForestLine, cells: int) -> list[Line]:
     """Everything that is known of one session."""
     s = place.session
     what = f"session {name(place.key)}" if s.session else f"prepared transaction {name(place.key)}"
