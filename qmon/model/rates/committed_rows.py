@@ -55,8 +55,14 @@ class _Side:
     share: float
 
 
-def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares) -> CommittedWork | None:
-    """The committed work between two samples of one table's counters; ``None`` where the counters were reset."""
+def committed(
+    prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares, more: float | None = None
+) -> CommittedWork | None:
+    """The committed work between two samples of one table's counters; ``None`` where the counters were reset.
+
+    ``more``: how many more rows there are than the work told so far leaves; of a table whose pops
+    delete, ``None`` where its rows are not counted.
+    """
     inserted = now.inserted - prev.inserted
     updated = now.updated - prev.updated
     deleted = now.deleted - prev.deleted
@@ -65,9 +71,10 @@ def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: S
     if now.modified_since_analyze is None or prev.modified_since_analyze is None:
         return _by_rows(inserted, updated, deleted, now.live - prev.live)
     if now.analyzes != prev.analyzes:
-        return CommittedWork(
-            inserted * shares.inserted, updated * shares.updated, deleted * shares.deleted, exact=min_share(shares) == 1
-        )
+        inserts, deletes = inserted * shares.inserted, deleted * shares.deleted
+        off = 0.0 if more is None else (more - inserts + deletes) / 2
+        inserts, deletes = min(max(inserts + off, 0.0), inserted), min(max(deletes - off, 0.0), deleted)
+        return CommittedWork(inserts, updated * shares.updated, deletes, exact=min_share(shares) == 1)
     modified = now.modified_since_analyze - prev.modified_since_analyze
     rise = now.live - prev.live if now.vacuums == prev.vacuums else None
     may_be_cut = prev.live < deleted
@@ -75,7 +82,12 @@ def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: S
     if layout.deletes_on_pop:
         moved = max(0.0, float(modified - updated))
         first = None if rise is None else (moved + rise) / 2
-        inserts, exact = _part(moved, came, _Side(deleted, shares.deleted), first, may_be_cut=may_be_cut)
+        gone = _Side(deleted, shares.deleted)
+        if more is not None and (first is None or may_be_cut):
+            low, high = _bounds(moved, came, gone)
+            inserts, exact = min(max((moved + more) / 2, low), high), low >= high
+        else:
+            inserts, exact = _part(moved, came, gone, first, may_be_cut=may_be_cut)
         return CommittedWork(inserts, float(updated), min(moved - inserts, deleted), exact)
     moved = max(0.0, float(modified - deleted))
     first = None if rise is None else float(rise + deleted)
@@ -113,7 +125,7 @@ def _part(moved: float, came: _Side, other: _Side, by_live: float | None, *, may
         by_live: the inserts by the change of live rows; ``None`` where that was set anew.
         may_be_cut: whether live rows may have been kept from falling below 0, so that ``by_live`` is too high.
     """
-    low, high = max(0.0, moved - other.tried), min(came.tried, moved)
+    low, high = _bounds(moved, came, other)
     weights = came.tried * came.share, other.tried * other.share
     guess = min(max(moved * weights[0] / sum(weights), low), high) if sum(weights) > 0 else high
     if by_live is None:
@@ -121,6 +133,11 @@ def _part(moved: float, came: _Side, other: _Side, by_live: float | None, *, may
     if may_be_cut and by_live - guess > math.sqrt(moved):
         return guess, False
     return min(max(by_live, low), high), True
+
+
+def _bounds(moved: float, came: _Side, other: _Side) -> tuple[float, float]:
+    """How many of the rows that moved were inserts, at least and at most."""
+    return max(0.0, moved - other.tried), min(came.tried, moved)
 
 
 def _by_rows(inserted: int, updated: int, deleted: int, rise: int) -> CommittedWork:

@@ -34,6 +34,16 @@ def exact_ready(q: QueueSamples, held: int) -> float | None:
     return float(max(0, q.head.counted - held))
 
 
+def rows_counted(q: QueueSamples) -> float | None:
+    """Rows of a table that has a row for each ready message and no others, where they could be counted exactly.
+
+    What a popper has deleted and not committed is still among them.
+    """
+    if not q.layout.deletes_on_pop or q.layout.state is not None or q.layout.due_at is not None or q.partial:
+        return None
+    return exact_ready(q, 0)
+
+
 OF_ROWS: Final = frozenset(figure.field for figure in QUEUE_FIGURES if figure.of_rows)
 
 

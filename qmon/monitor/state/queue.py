@@ -9,7 +9,6 @@ from typing import Final
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.operations import pauses_of
-from qmon.model.rates.committed_rows import Shares, committed, shares_of
 from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, steps_flow, table_flow
 from qmon.model.rates.forecast import Forecast, Trend, forecast
 from qmon.model.rates.forgotten import Uses, forgotten
@@ -28,6 +27,7 @@ from qmon.monitor.state import figures, stale_figures
 from qmon.monitor.state.diagnosis import QueueDiagnosis
 from qmon.monitor.state.figures import HeldRows
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
+from qmon.monitor.state.rates.committed import CommittedTrack
 from qmon.monitor.state.rates.id_rates import IdRates
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
 from qmon.monitor.state.ring import LedgerTrack
@@ -64,7 +64,7 @@ class QueueTrack:
     def _forget(self) -> None:
         """Start over, except for past verdicts and plotted points: they were true of the table that was there then."""
         self._window = RateWindow(self._window_s)
-        self._shares = Shares()
+        self._committed = CommittedTrack()
         self._prev: QueueSamples | None = None
         self._prev_uses: Uses = {}
         self._began_anew = False
@@ -191,6 +191,7 @@ class QueueTrack:
         """Take in what has moved; false where that was left out of this poll, and the next one has both."""
         if not unbroken:
             self._stale.forget()
+            self._committed.forget()
         elif self._prev is not None and flow_unread(q, self._prev):
             self._flow_now, self._span_s = None, None
             return False
@@ -220,13 +221,12 @@ class QueueTrack:
         if q.counters.modified_since_analyze is None and forgotten(
             before.counters, q.counters, drawn, (self._prev_uses, uses)
         ):
-            self._began_anew, self._shares = True, Shares()
+            self._began_anew = True
+            self._committed.forget()
             return None
-        work = committed(before.counters, q.counters, q.layout, self._shares)
+        work = self._committed.add(before.counters, q.counters, q.layout, figures.rows_counted(q))
         if work is None:
-            self._shares = Shares()
             return None
-        self._shares = shares_of(before.counters, q.counters, work, self._shares)
         change = self._in_progress_change(q)
         table = None
         if (
