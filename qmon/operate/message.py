@@ -60,7 +60,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class TableColumn:
+class ReadableColumn:
     """A row of ``action/message/columns``."""
 
     table_id: int
@@ -154,7 +154,7 @@ class _Row:
         self, sql: Sql, table: TableName, key: Mapping[str, str], payload: str | None, redact: Callable[[str], str]
     ) -> None:
         self._sql, self._table, self._payload, self._redact = sql, table, payload, redact
-        self._columns = sql.fetch(TableColumn, "action/message/columns", {"table": table.parts})
+        self._columns = sql.fetch(ReadableColumn, "action/message/columns", {"table": table.parts})
         if not self._columns:
             raise BadInput(f"{table} is not there, or our role may not see it")
         self.id = self._columns[0].table_id
@@ -176,10 +176,10 @@ class _Row:
         values = {readable[each.place - 1].column_name: each for each in found}
         return {each.column_name: self._shown(each, values.get(each.column_name)) for each in self._columns}
 
-    def _most(self, column: TableColumn) -> int:
+    def _most(self, column: ReadableColumn) -> int:
         return MOST_READ if column.column_name == self._payload else MOST_OF_A_COLUMN
 
-    def _shown(self, column: TableColumn, found: ColumnValue | None) -> MessageColumn:
+    def _shown(self, column: ReadableColumn, found: ColumnValue | None) -> MessageColumn:
         if found is None:
             return MessageColumn(column.column_name, column.type_name, grant=self._grant(column))
         if found.value is None:
@@ -199,7 +199,7 @@ class _Row:
         """The bytes with what is covered in them as question marks."""
         return self._covered(raw.decode("latin-1"), cut).encode("latin-1", "replace")
 
-    def _grant(self, column: TableColumn) -> str:
+    def _grant(self, column: ReadableColumn) -> str:
         quote = self._sql.engine.quote
         return f"GRANT SELECT ({quote((column.column_name,))}) ON {quote(self._table.parts)} TO {column.role}"
 

@@ -34,7 +34,7 @@ RECORDS: dict[str, Any] = {
     "sessions/held_locks": requeue_sessions.HeldLock,
     "sessions/seen_locks": requeue_sessions.SeenLock,
     "sessions/seen_locks_any": requeue_sessions.SeenLock,
-    "message/columns": message.TableColumn,
+    "message/columns": message.ReadableColumn,
     "message/row": message.ColumnValue,
     "message/times": message.Times,
     "repair/position": ring_scan._Position,

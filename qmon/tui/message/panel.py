@@ -9,7 +9,7 @@ from qmon.model import text
 from qmon.model.samples.polled import MessageSample
 from qmon.model.view import QueueView
 from qmon.operate.message import Message, MessageColumn
-from qmon.tui.message.payload import PayloadText
+from qmon.tui.message.payload import ShownPayload
 from qmon.tui.sanitize import clean, cleaned, shorten
 from qmon.tui.spans import Line, LinePart, entry, fit, spread
 from qmon.tui.widgets.columns import GridColumn, GridRow, Table
@@ -63,7 +63,7 @@ def _times(sample: MessageSample, found: Message | None) -> Iterator[tuple[tuple
         yield ("attempts ", "muted"), (text.count(sample.attempts), "text")
 
 
-def payload_extra(column: MessageColumn | None, shown: PayloadText | None) -> str:
+def payload_extra(column: MessageColumn | None, shown: ShownPayload | None) -> str:
     """Kind and size of a payload, and how much of it is shown."""
     if column is None or column.size is None:
         return ""
@@ -72,7 +72,7 @@ def payload_extra(column: MessageColumn | None, shown: PayloadText | None) -> st
     return f"{kind}{text.size(column.size)}{cut}"
 
 
-def payload_lines(column: MessageColumn | None, shown: PayloadText | None) -> list[PagerLine]:
+def payload_lines(column: MessageColumn | None, shown: ShownPayload | None) -> list[PagerLine]:
     """The payload; where there is none to show, why."""
     if shown is not None:
         return [PagerLine(line) for line in shown.lines]

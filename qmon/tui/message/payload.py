@@ -28,23 +28,23 @@ _XML: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class PayloadText:
+class ShownPayload:
     """``kind``: JSON, XML, text or bytes. ``lines`` are fit for a terminal."""
 
     kind: str
     lines: tuple[str, ...]
 
 
-def payload_text(value: str | bytes, *, cut: bool = False) -> PayloadText:
+def payload_text(value: str | bytes, *, cut: bool = False) -> ShownPayload:
     """The payload as lines. ``cut``: its end is missing, so that it need not be whole to be taken for JSON or XML."""
     if isinstance(value, bytes):
-        return PayloadText("bytes", tuple(_dump(value)))
+        return ShownPayload("bytes", tuple(_dump(value)))
     for kind, begins, whole, indented in (("JSON", "{[", _is_json, _json), ("XML", "<", _is_xml, _xml)):
         if value.lstrip()[:1] in tuple(begins) and (cut or whole(value)):
             lines = tuple(islice(indented(value), _MOST_LINES + 1))
             if len(lines) <= _MOST_LINES:
-                return PayloadText(kind, tuple(map(cleaned, lines)))
-    return PayloadText("text", tuple(cleaned(line.expandtabs(4)) for line in re.split(r"\r\n|\n|\r", value)))
+                return ShownPayload(kind, tuple(map(cleaned, lines)))
+    return ShownPayload("text", tuple(cleaned(line.expandtabs(4)) for line in re.split(r"\r\n|\n|\r", value)))
 
 
 def _dump(raw: bytes) -> Iterator[str]:

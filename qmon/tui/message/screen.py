@@ -21,7 +21,7 @@ from qmon.operate.message import Message
 from qmon.operate.plan.selection import STATES
 from qmon.tui import keys
 from qmon.tui.message import panel
-from qmon.tui.message.payload import PayloadText, payload_text
+from qmon.tui.message.payload import ShownPayload, payload_text
 from qmon.tui.sanitize import clean, cleaned
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
@@ -35,7 +35,7 @@ _GONE: Final = "it is gone: popped, moved or deleted meanwhile; this is what the
 class MessageRead(Posted):
     """The message was read, is gone (``None`` without a problem), or could not be read."""
 
-    def __init__(self, number: int, found: Message | None, payload: PayloadText | None, problem: str) -> None:
+    def __init__(self, number: int, found: Message | None, payload: ShownPayload | None, problem: str) -> None:
         super().__init__()
         self.number, self.found, self.payload, self.problem = number, found, payload, problem
 
@@ -60,7 +60,7 @@ class MessageScreen(DashboardScreen):
         self._listing = listing
         self._queue, self._listed, self._at = queue, tuple(listed), at
         self._found: Message | None = None
-        self._payload: PayloadText | None = None
+        self._payload: ShownPayload | None = None
         self._said = ""
         """Why there is no message to show."""
         self._number = 0
