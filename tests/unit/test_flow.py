@@ -133,7 +133,7 @@ def test_where_live_rows_were_cut_rollbacks_are_parted_as_they_were_lately() -> 
 def test_of_a_table_that_is_nearly_empty_what_polls_tell_adds_up_to_what_was_pushed(counted: bool) -> None:
     """A third is rolled back; live rows are cut after each vacuum: sessions that delete hand in their counts first."""
     track, before, rows, pushed, told = CommittedTrack(), ZERO, 0, 0, 0.0
-    for number in range(61):
+    for number in range(400):
         ins, left = 50 + number % 7, number % 4
         dele = rows + ins - left
         now = after(before, ins=ins, upd=0, dele=dele, ins_lost=ins // 2, upd_lost=0, del_lost=0)
@@ -145,7 +145,7 @@ def test_of_a_table_that_is_nearly_empty_what_polls_tell_adds_up_to_what_was_pus
         if number:  # the first counts the rows
             pushed, told = pushed + ins, told + work.inserted
         before = now
-    assert (abs(told - pushed) < 30) == counted, told - pushed
+    assert (abs(told - pushed) < 80) == counted, told - pushed
 
 
 def test_rows_that_no_counter_told_of_are_not_made_up_for() -> None:

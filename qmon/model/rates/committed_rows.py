@@ -11,7 +11,8 @@ and deletes). From these the committed work follows:
 below 0: each session hands in its own counts about once a second, and where those that delete come before those that
 insert, what would be below 0 is lost, and ``live`` is too high from then on. In a queue that is nearly empty that
 happens after each vacuum. So how ``modified`` is parted into inserts and deletes is taken from ``live`` only where it
-can be right; otherwise from the attempts, less the share of them that was rolled back lately.
+can be right; otherwise from the attempts, less the share of them that was rolled back lately. Where each poll counts
+the rows of a table, what is told so far is held against them.
 
 SQL Server has only the attempts, and the rows that there are, which a rollback takes back: inserts and deletes are as
 many of the attempts as agree with the change of the rows.
@@ -22,7 +23,7 @@ Source: ``AtEOXact_PgStat_Relations`` and ``pgstat_relation_flush_cb`` in Postgr
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled import CounterSample
@@ -55,14 +56,8 @@ class _Side:
     share: float
 
 
-def committed(
-    prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares, more: float | None = None
-) -> CommittedWork | None:
-    """The committed work between two samples of one table's counters; ``None`` where the counters were reset.
-
-    ``more``: how many more rows there are than the work told so far leaves; of a table whose pops
-    delete, ``None`` where its rows are not counted.
-    """
+def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares) -> CommittedWork | None:
+    """The committed work between two samples of one table's counters; ``None`` where the counters were reset."""
     inserted = now.inserted - prev.inserted
     updated = now.updated - prev.updated
     deleted = now.deleted - prev.deleted
@@ -71,10 +66,9 @@ def committed(
     if now.modified_since_analyze is None or prev.modified_since_analyze is None:
         return _by_rows(inserted, updated, deleted, now.live - prev.live)
     if now.analyzes != prev.analyzes:
-        inserts, deletes = inserted * shares.inserted, deleted * shares.deleted
-        off = 0.0 if more is None else (more - inserts + deletes) / 2
-        inserts, deletes = min(max(inserts + off, 0.0), inserted), min(max(deletes - off, 0.0), deleted)
-        return CommittedWork(inserts, updated * shares.updated, deletes, exact=min_share(shares) == 1)
+        return CommittedWork(
+            inserted * shares.inserted, updated * shares.updated, deleted * shares.deleted, exact=min_share(shares) == 1
+        )
     modified = now.modified_since_analyze - prev.modified_since_analyze
     rise = now.live - prev.live if now.vacuums == prev.vacuums else None
     may_be_cut = prev.live < deleted
@@ -82,17 +76,32 @@ def committed(
     if layout.deletes_on_pop:
         moved = max(0.0, float(modified - updated))
         first = None if rise is None else (moved + rise) / 2
-        gone = _Side(deleted, shares.deleted)
-        if more is not None and (first is None or may_be_cut):
-            low, high = _bounds(moved, came, gone)
-            inserts, exact = min(max((moved + more) / 2, low), high), low >= high
-        else:
-            inserts, exact = _part(moved, came, gone, first, may_be_cut=may_be_cut)
+        inserts, exact = _part(moved, came, _Side(deleted, shares.deleted), first, may_be_cut=may_be_cut)
         return CommittedWork(inserts, float(updated), min(moved - inserts, deleted), exact)
     moved = max(0.0, float(modified - deleted))
     first = None if rise is None else float(rise + deleted)
     inserts, exact = _part(moved, came, _Side(updated, shares.updated), first, may_be_cut=may_be_cut)
     return CommittedWork(inserts, min(moved - inserts, updated), float(deleted), exact)
+
+
+def held_against(work: CommittedWork, more: float, prev: CounterSample, now: CounterSample) -> CommittedWork:
+    """The same work parted so that it agrees with the rows that there are, as far as the attempts allow.
+
+    Counters come up to a second later than rows, and those of inserts not at the same time as those of deletes: a
+    difference of no more than was tried in this poll says nothing.
+
+    Args:
+        work: on a table whose pops delete.
+        more: how many more rows there are than all work before this leaves.
+    """
+    came, gone = now.inserted - prev.inserted, now.deleted - prev.deleted
+    off = more - (work.inserted - work.deleted)
+    excess = math.copysign(max(0.0, abs(off) - came - gone), off)
+    if not excess:
+        return work
+    moved = work.inserted + work.deleted
+    inserts = min(max(work.inserted + excess / 2, moved - gone, 0.0), came, moved)
+    return replace(work, inserted=inserts, deleted=moved - inserts, exact=False)
 
 
 def min_share(shares: Shares) -> float:
@@ -125,7 +134,7 @@ def _part(moved: float, came: _Side, other: _Side, by_live: float | None, *, may
         by_live: the inserts by the change of live rows; ``None`` where that was set anew.
         may_be_cut: whether live rows may have been kept from falling below 0, so that ``by_live`` is too high.
     """
-    low, high = _bounds(moved, came, other)
+    low, high = max(0.0, moved - other.tried), min(came.tried, moved)
     weights = came.tried * came.share, other.tried * other.share
     guess = min(max(moved * weights[0] / sum(weights), low), high) if sum(weights) > 0 else high
     if by_live is None:
@@ -133,11 +142,6 @@ def _part(moved: float, came: _Side, other: _Side, by_live: float | None, *, may
     if may_be_cut and by_live - guess > math.sqrt(moved):
         return guess, False
     return min(max(by_live, low), high), True
-
-
-def _bounds(moved: float, came: _Side, other: _Side) -> tuple[float, float]:
-    """How many of the rows that moved were inserts, at least and at most."""
-    return max(0.0, moved - other.tried), min(came.tried, moved)
 
 
 def _by_rows(inserted: int, updated: int, deleted: int, rise: int) -> CommittedWork:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from qmon.model.layout.layout import Layout
-from qmon.model.rates.committed_rows import CommittedWork, Shares, committed, shares_of
+from qmon.model.rates.committed_rows import CommittedWork, Shares, committed, held_against, shares_of
 from qmon.model.samples.polled import CounterSample
 
 
 class CommittedTrack:
     """What commits did on one table, and how many rows it should have by that, where they are counted.
 
-    Counters come up to a second later than rows do, so that a poll whose rollbacks are guessed is off by what moves
-    meanwhile; what is told over many polls is not, since each makes up for those before.
+    What single polls guess of rollbacks does not add up: all that is told differs from the rows by a second's work at
+    most.
     """
 
     def __init__(self) -> None:
@@ -29,14 +29,15 @@ class CommittedTrack:
 
         ``rows``: how many the table has now, ``None`` where they are not counted.
         """
-        more = None if rows is None or self._rows is None else rows - self._rows
-        work = committed(before, now, layout, self._shares, more)
+        work = committed(before, now, layout, self._shares)
         if work is None:
             self.forget()
             return None
+        if rows is not None and self._rows is not None:
+            work = held_against(work, rows - self._rows, before, now)
         self._shares = shares_of(before, now, work, self._shares)
-        tried = now.inserted - before.inserted + now.deleted - before.deleted
         by_work = None if self._rows is None else self._rows + work.inserted - work.deleted
-        untold = rows is None or by_work is None or abs(rows - by_work) > tried
+        tried = now.inserted - before.inserted + now.deleted - before.deleted
+        untold = rows is None or by_work is None or abs(rows - by_work) > tried + 1
         self._rows = rows if untold else by_work  # rows came or went that no counter told of
         return work
