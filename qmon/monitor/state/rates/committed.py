@@ -38,6 +38,6 @@ class CommittedTrack:
         self._shares = shares_of(before, now, work, self._shares)
         by_work = None if self._rows is None else self._rows + work.inserted - work.deleted
         tried = now.inserted - before.inserted + now.deleted - before.deleted
-        untold = rows is None or by_work is None or abs(rows - by_work) > tried + 1
+        untold = rows is None or by_work is None or abs(rows - by_work) > 2 * tried
         self._rows = rows if untold else by_work  # rows came or went that no counter told of
         return work
