@@ -92,16 +92,27 @@ class Starved:
     others: int
 
 
+@dataclass(frozen=True, slots=True)
+class FailedOver:
+    """Another server answers since ``at`` (server clock, seconds since the epoch), or the same one in another part."""
+
+    before: str
+    now: str
+    at: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetEvidence:
     """About the target as a whole, once a poll for all its queues (``monitor.state.target``).
 
     ``waiting``: what sessions waited for in the last few seconds; ``commits``: transactions committed per second.
+    ``failed_over``: a failover of the last minutes.
     """
 
     waiting: Waiting | None = None
     commits: float | None = None
     deadlocks: Deadlocks | None = None
+    failed_over: FailedOver | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

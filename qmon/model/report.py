@@ -7,11 +7,13 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from qmon.model.broker import BrokerView, state
+from qmon.model.broker import BrokerView
+from qmon.model.broker import state as broker_state
 from qmon.model.figure import Figure, Verdict
 from qmon.model.group_view import GROUP_FIGURES, GroupView, group_views
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.usage import QueueUse
+from qmon.model.samples.server_state import ServerState
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView, TargetView, View
 from qmon.model.waits.horizon_holders import culprit
@@ -23,7 +25,8 @@ _NOT_READ: Final = Figure.unknown("the use of its tables was not read")
 def target_object(server: TargetView) -> dict[str, Any]:
     """``waits`` (the longest first: sessions in it on average, share 0 to 1) and ``horizon``; null: not known.
 
-    Where the server has them: ``standby``, ``version_store_bytes``, ``counters`` (per second), ``service_broker``.
+    Where the server has them: ``standby``, ``version_store_bytes``, ``counters`` (per second), ``service_broker``,
+    ``server_state``.
     """
     waiting, holder = server.waiting, culprit(server.horizon)
     waits = None
@@ -56,7 +59,28 @@ def target_object(server: TargetView) -> dict[str, Any]:
         out["version_store_bytes"] = server.version_store.total
     if server.counters is not None:
         out["counters"] = {k: None if v is None else round(v, 3) for k, v in asdict(server.counters).items()}
+    if server.state is not None:
+        out["server_state"] = _state(server.state)
     return out if server.broker is None else {**out, "service_broker": _broker(server.broker)}
+
+
+def _state(found: ServerState) -> dict[str, Any]:
+    """What lies under all queues, as it was last read: ``log`` (null: not read), and each server with the database."""
+    log = found.log
+    return {
+        "log": None if log is None else {
+            "total_bytes": log.total, "used_bytes": log.used, "most_bytes": log.most, "held_by": log.held_by or None,
+            "pieces": log.pieces, "backed_up_seconds_ago": log.saved_s,
+        },
+        "replication": [
+            {
+                "name": each.name, "local": each.local, "role": each.role or None, "state": each.state or None,
+                "synchronous": each.synchronous, "suspended": each.suspended or None, "not_sent_bytes": each.unsent,
+                "not_redone_bytes": each.unredone, "behind_seconds": each.behind_s,
+            }
+            for each in found.replication
+        ],
+    }  # fmt: skip
 
 
 def _broker(found: BrokerView) -> dict[str, Any]:
@@ -68,7 +92,7 @@ def _broker(found: BrokerView) -> dict[str, Any]:
             {
                 "name": queue.name,
                 "depth": queue.depth.value,
-                "state": state(queue, monitored=found.monitored),
+                "state": broker_state(queue, monitored=found.monitored),
                 "tasks": None if queue.monitor is None else queue.monitor.tasks,
                 **_code_and_proof(queue.verdict),
             }

@@ -31,6 +31,7 @@ from qmon.model.samples.polled import (
     WaitSample,
     WriterSample,
 )
+from qmon.model.samples.server_state import ServerState
 from qmon.model.samples.usage import Fragmentation, ProcedureReads, StatisticsSample, UseSample
 from qmon.model.samples.waits import LatchSample, WaitTotals
 
@@ -134,6 +135,7 @@ class Snapshot:
     ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll. ``fragments``: how
     far their indexes are fragmented, as last read. ``first``: the first poll over its connection.
     ``every_s``: seconds between readings of a queue that nobody looks at; 0: it is read in each poll.
+    ``server_state``: what lies under all queues, as last read.
     """
 
     target: str
@@ -168,5 +170,6 @@ class Snapshot:
     procedures: tuple[ProcedureReads, ...] | None = None
     fragments: tuple[Fragmentation, ...] = ()
     broker: Broker | None = None
+    server_state: ServerState | None = None
     first: bool = False
     every_s: float = 0.0

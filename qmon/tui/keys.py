@@ -215,9 +215,11 @@ BLOCKING: Final[list[BindingType]] = [
 ]  # fmt: skip
 
 WAITS: Final[list[BindingType]] = [
+    _key("i", "server_state", "server", "The log, copies and limits of the server on the whole screen, or the waits",
+         READINGS, id="server-state"),
     *plain(BLOCKING),
     *(binding for binding in plain(QUEUE_SCREEN) if binding.id in ("previous", "next")),
-]
+]  # fmt: skip
 
 HISTORY: Final[list[BindingType]] = [
     _key("left", "cursor(-1)", "cursor", "The moment before; at the edge an earlier range", READINGS, id="cursor-left",

@@ -69,7 +69,14 @@ class Idle(ExactCounts):
 
 
 class Shop(Driver):
-    """The server: a poll is the number in ``poll``, and what it has counted grows with it."""
+    """The server: a poll is the number in ``poll``, and what it has counted grows with it.
+
+    ``full_log``: its log is nearly full, and one of its copies takes nothing; ``moves_at``: the poll from which another
+    server answers.
+    """
+
+    full_log = False
+    moves_at = POLLS + 1
 
     def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
         found, _ = super().answer(text)
@@ -111,6 +118,36 @@ class Shop(Driver):
         steps |= {"batches": 2_408, "log_flush_waits": 640}
         counted: Values = {name: 2**53 + step * self.poll for name, step in steps.items()}
         return [counted | {"deadlocks": 3}]
+
+    def _log(self, queue: str) -> Sequence[Values]:
+        used = 3_900 * 2**20 if self.full_log else 700 * 2**20
+        return [
+            {"total": 4 * 2**30, "used": used, "most": 4 * 2**30, "held_by": "LOG_BACKUP" if self.full_log else "",
+             "pieces": 1_204, "saved_s": 10_920.0}
+        ]  # fmt: skip
+
+    def _replication(self, queue: str) -> Sequence[Values]:
+        common: Values = {
+            "host": "", "local": False, "role": "secondary", "connected": True, "suspended": "", "healthy": True,
+        }  # fmt: skip
+        answers = "SQL1" if self.poll < self.moves_at else "SQL9"
+        here = {
+            "name": answers, "host": answers, "local": True, "role": "primary", "state": "synchronized",
+            "synchronous": True, "unsent": None, "unredone": None, "behind_s": None,
+        }  # fmt: skip
+        near = {
+            "name": "SQL2",
+            "state": "synchronized",
+            "synchronous": True,
+            "unsent": 0,
+            "unredone": 0,
+            "behind_s": 0.0,
+        }
+        far = {
+            "name": "SQL3", "state": "not synchronizing", "synchronous": False, "unsent": 1_200 * 2**20,
+            "unredone": None, "behind_s": 480.0, "suspended": "SUSPEND_FROM_USER", "healthy": False,
+        }  # fmt: skip
+        return [common | here, common | near, *([common | far] if self.full_log else [])]
 
     def _sequences(self, queue: str) -> Sequence[Values]:
         last = {11: 120_000, 12: 2**53 + 400 * self.poll, 13: 900, PUSH_SEQ: 1_000_500 + 900 * self.poll}
@@ -262,9 +299,9 @@ def _typed(probe: str, columns: tuple[tuple[str, Type], ...], row: Values) -> tu
     return tuple(row[name] for name, _ in columns)
 
 
-def polled(polls: int = POLLS) -> tuple[Shop, list[View]]:
+def polled(polls: int = POLLS, shop: Shop | None = None) -> tuple[Shop, list[View]]:
     """So many polls of the shop, folded as the dashboard folds them; the screens' readings are asked for."""
-    shop = Shop()
+    shop = shop or Shop()
     collector = Collector(
         "shop", ENGINE, connection(shop, (16, 0)), Idle(), clock=lambda: TAKEN_AT + STEP_S * shop.poll
     )

@@ -9,11 +9,13 @@ import pytest
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.rates.usage import QueueUse
+from qmon.model.samples.server_state import ServerState
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RULES, RuleInput, judge
 from qmon.model.verdicts.judge import undecided
 from qmon.model.waits.locked import Locked
+from qmon.monitor.probes.server_state import READ_EVERY
 from qmon.monitor.state.verdict_log import VerdictLog
 from tests.tui.waited import waiting
 from tests.unit.test_history import poll
@@ -48,11 +50,15 @@ def undecided_of(given: RuleInput, at: float, since: dict[str, float], *, follow
     return undecided(given, verdicts, since, rates_follow=follow)
 
 
+READ = replace(poll(1, 0.0), server_state=ServerState(read_at=dict.fromkeys(READ_EVERY, 0.0)))
+"""A poll of which nothing slow is missing."""
+
+
 def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -> None:
     nothing = Figure.unknown("nothing was popped")
     read = QueueEvidence(poppers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ()))
     seen = replace(
-        FINE, queue=read, snapshot=replace(poll(1, 0.0), horizon=(), blocking=()),
+        FINE, queue=read, snapshot=replace(READ, horizon=(), blocking=()),
         target=TargetEvidence(waiting=waiting()),
     )  # fmt: skip
     assert undecided_of(seen, 0.0, {}) == frozenset()
@@ -66,8 +72,8 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
     assert "no pops" in undecided_of(seen, 0.0, {}, follow=True)
     for blind, codes in (
         (replace(seen, target=TargetEvidence()), {"log-bound", "latch-bound"}),
-        (replace(seen, snapshot=replace(poll(1, 0.0), horizon=None, blocking=())), {"vacuum held back"}),
-        (replace(seen, snapshot=replace(poll(1, 0.0), horizon=(), blocking=None)), {"everything locked"}),
+        (replace(seen, snapshot=replace(READ, horizon=None, blocking=())), {"vacuum held back"}),
+        (replace(seen, snapshot=replace(READ, horizon=(), blocking=None)), {"everything locked"}),
         (replace(seen, queue=replace(read, poppers=None)), {"no poppers", "poppers not claiming"}),
     ):
         assert undecided_of(blind, 0.0, {}) == codes
@@ -88,20 +94,22 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
         ("pauses", {"paused"}),
         ("circles", {"deadlocks"}),
         ("statistics", {"statistics"}),
+        ("log", {"log full", "log filling"}),
+        ("replication", {"replica not synchronizing", "replica behind"}),
     ],
 )
 def test_a_verdict_whose_probe_fails_is_not_over(probe: str, codes: set[str]) -> None:
     nothing = Figure.unknown("nothing was popped")
     read = QueueEvidence(poppers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ()))
     seen = replace(
-        FINE, queue=read, snapshot=replace(poll(1, 0.0), horizon=(), blocking=()),
+        FINE, queue=read, snapshot=replace(READ, horizon=(), blocking=()),
         target=TargetEvidence(waiting=waiting()),
     )  # fmt: skip
     failed = ProbeFailure(probe, "took longer than the poll may")
-    for_all = replace(seen, snapshot=replace(poll(1, 0.0), horizon=(), blocking=(), failures=(failed,)))
+    for_all = replace(seen, snapshot=replace(READ, horizon=(), blocking=(), failures=(failed,)))
     assert undecided_of(replace(seen, failures=(replace(failed, queue="orders"),)), 0.0, {}) == codes
     assert undecided_of(for_all, 0.0, {}) == codes
-    elsewhere = replace(poll(1, 0.0), horizon=(), blocking=(), failures=(replace(failed, queue="mails"),))
+    elsewhere = replace(READ, horizon=(), blocking=(), failures=(replace(failed, queue="mails"),))
     assert undecided_of(replace(seen, snapshot=elsewhere), 0.0, {}) == frozenset()
 
 

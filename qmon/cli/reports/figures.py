@@ -157,6 +157,38 @@ class BrokerReport(TypedDict):
     queues: list[BrokerQueueReport]
 
 
+class LogReport(TypedDict):
+    """The transaction log, or the write-ahead log."""
+
+    total_bytes: int | None
+    used_bytes: int | None
+    most_bytes: int | None
+    held_by: str | None
+    pieces: int | None
+    backed_up_seconds_ago: float | None
+
+
+class CopyReport(TypedDict):
+    """A server that has the database."""
+
+    name: str
+    local: bool
+    role: str | None
+    state: str | None
+    synchronous: bool | None
+    suspended: str | None
+    not_sent_bytes: int | None
+    not_redone_bytes: int | None
+    behind_seconds: float | None
+
+
+class ServerStateReport(TypedDict):
+    """What lies under all queues, as it was last read."""
+
+    log: LogReport | None
+    replication: list[CopyReport]
+
+
 class StatusReport(TypedDict):
     """``qmon status``; the same as ``qmon.api``'s ``status``."""
 
@@ -171,6 +203,7 @@ class StatusReport(TypedDict):
     standby: NotRequired[StandbyReport]
     version_store_bytes: NotRequired[int | None]
     counters: NotRequired[CounterRates]
+    server_state: NotRequired[ServerStateReport]
     service_broker: NotRequired[BrokerReport]
     queues: list[QueueReport]
     tables: list[TableReport]

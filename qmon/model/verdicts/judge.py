@@ -21,6 +21,7 @@ from qmon.model.verdicts.flow import (
 from qmon.model.verdicts.messages import DELIVERED_TWICE, HOLE, ORPHANS, POISON
 from qmon.model.verdicts.rule import Rule, RuleInput
 from qmon.model.verdicts.server import DEADLOCKS, HORIZON, LATCH, LOG, STATISTICS
+from qmon.model.verdicts.server_state import FAILED_OVER, LOG_FILLING, LOG_FULL, NOT_SYNCHRONIZING, REPLICA_BEHIND
 from qmon.model.view import NOT_READ
 
 
@@ -77,6 +78,7 @@ CANNOT_TELL: Final = "cannot tell"
 RULES: Final[tuple[Rule, ...]] = (
     CANNOT_SEE,
     PAUSED,
+    LOG_FULL,
     LOCKED,
     POISON,
     HOLE,
@@ -87,11 +89,15 @@ RULES: Final[tuple[Rule, ...]] = (
     DELIVERED_TWICE,
     ORPHANS,
     NO_POPS,
+    FAILED_OVER,
+    LOG_FILLING,
     HORIZON,
     LOG,
     LATCH,
     DEADLOCKS,
+    NOT_SYNCHRONIZING,
     STATISTICS,
+    REPLICA_BEHIND,
     OUTRUN,
     STARVED,
     BEHIND,

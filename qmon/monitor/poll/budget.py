@@ -25,10 +25,10 @@ _ALWAYS: Final = frozenset(
 """What every poll reads: cheap, and rates, pauses and the costs themselves come from it."""
 _DETAIL: Final = frozenset(
     {
-        "uses", "sizes", "statistics", "latches", "version_store", "drawers", "partial", "ring_sweep",
-        "priorities", "priorities_state", "in_state", "scheduled", "scheduled_state", "messages", "messages_due",
-        "group_page", "messages_newest", "messages_page", "messages_page_split", "messages_ready", "messages_ring",
-        "messages_ring_split", "messages_split", "messages_state",
+        "uses", "sizes", "statistics", "latches", "version_store", "drawers", "partial", "ring_sweep", "log",
+        "replication", "priorities", "priorities_state", "in_state", "scheduled", "scheduled_state", "messages",
+        "messages_due", "group_page", "messages_newest", "messages_page", "messages_page_split", "messages_ready",
+        "messages_ring", "messages_ring_split", "messages_split", "messages_state",
     }
 )  # fmt: skip
 """What explains a verdict, or decides one that can wait."""

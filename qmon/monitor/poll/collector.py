@@ -47,6 +47,7 @@ from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.messages import MessageProbes
 from qmon.monitor.probes.procedures import Procedures
 from qmon.monitor.probes.queue import QueueProbes, Spec
+from qmon.monitor.probes.server_state import ServerStateProbes
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first, found_in
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
@@ -114,6 +115,7 @@ class Collector:
         self._clients = ClientsAsked()
         self._procedures = Procedures(self._statements)
         self._broker = BrokerProbes(self._statements)
+        self._state = ServerStateProbes(self._statements)
         self._groups = Groups(self._statements, self.observer.cost_s)
         self._first = True
 
@@ -183,6 +185,7 @@ class Collector:
         self._paused = results.get(("", "pauses"), self._paused if self._pauses else ())
         more = self._server.found(results, server, one_trip=one_trip)
         procedures, unread = self._procedures.learn(results, failures)
+        state, state_unread = self._state.learn(results, failures, server.now_at)
         found = found_in(results)
         read = self._seen(results, started)
         queues = tuple(
@@ -212,13 +215,15 @@ class Collector:
             pauses=tuple(each for each in self._paused if each.until_at > server.now_at),
             clients=results.get(("", "clients")),
             failures=(
-                *failures, *unread, *self._unseen(server), *self._problems, *self._slow.failures(), *more.failures,
+                *failures, *unread, *state_unread, *self._unseen(server), *self._problems, *self._slow.failures(),
+                *more.failures,
             ),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
             procedures=procedures, fragments=self._slow.fragments(),
             circles=(*more.circles, *reported), latches=more.latches, version_store=more.version_store,
             server_counters=first(results, "server_counters"), broker=self._broker.learn(results, server.now_at),
             observing=self.observer.observing(commits), first=self._first, every_s=self._turns.every_s,
+            server_state=state,
         )  # fmt: skip
         self._first = self._first and self.stale
         return seen_from_standby(snapshot, results) if self._standby else snapshot
@@ -296,7 +301,7 @@ class Collector:
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             statements.append(self._statements.of("writers", WriterSample))
         statements += self._procedures.wanted(now, self._queues)
-        statements += self._broker.wanted(now)
+        statements += self._broker.wanted(now) + self._state.wanted(now)
         statements += self._statements.optional("server_counters", ServerCounters)
         statements += self._locks.wanted(now, self._queues, focus)
         statements += self._messages.wanted(now, queues, self._brief)

@@ -1,6 +1,9 @@
-"""Screen 3: what sessions wait for and what that means for a queue, who holds the horizon, and what pops cost."""
+"""Screen 3: what sessions wait for and what that means for a queue, what lies under all queues, who holds the horizon,
+and what pops cost."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -17,16 +20,27 @@ from qmon.tui.actions.request import ActionRequest, end_session
 from qmon.tui.shared import topics
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
-from qmon.tui.waits import horizon, panel, usage
+from qmon.tui.waits import horizon, panel, server_state, usage
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
+_STATED: Final = 5
+_STATED_SHORT: Final = 2
+"""Lines of what lies under all queues, at most."""
+
 
 class WaitsScreen(DashboardScreen):
-    """Waits above; below them the horizon, and the tables and indexes of one queue."""
+    """Waits above; below them what lies under all queues, the horizon, and the tables and indexes of one queue.
+
+    Where room is short, the second is there where something of it is in trouble; ``i`` gives it the whole screen.
+    """
 
     NAME = "waits"
     BINDINGS = keys.WAITS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._whole = False
 
     def body(self) -> ComposeResult:
         """The waits, what the one under the cursor means, the horizon, tables and indexes."""
@@ -34,13 +48,15 @@ class WaitsScreen(DashboardScreen):
         yield Lines(id="counters")
         yield Grid(panel.COLUMNS, opens=False, id="waits")
         yield Lines(id="meaning", most=4)
+        yield Lines(id="state-heading")
+        yield Lines(id="state")
         yield Lines(id="horizon-heading")
         yield Lines(id="horizon", most=7)
         yield Lines(id="use-heading")
         yield Lines(id="use", most=12)
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the three panels."""
+        """Draw the panels."""
         view, most = shown.view, self.size.height
         found = view.server.waiting if view is not None else None
         self.set_class(view is not None and view.server.counters is not None, "-counted")
@@ -50,12 +66,31 @@ class WaitsScreen(DashboardScreen):
         self.grid.show(made, stale=stale, empty=panel.nothing(view, self.filter_text))
         self._draw_meaning(stale=stale)
         tall = most >= 32
+        self._draw_state(shown, tall=tall, stale=stale)
         self.query_one("#horizon", Lines).show(
             lambda cells, rows: horizon.lines(view, cells, min(rows, 7 if tall else 3)), stale=stale
         )
         self.query_one("#use", Lines).show(
             lambda cells, rows: usage.lines(self._queue(shown), cells, min(rows, 12 if tall else 4)), stale=stale
         )
+
+    def _draw_state(self, shown: Shown, *, tall: bool, stale: bool) -> None:
+        """What lies under all queues."""
+        view = shown.view
+        self.set_class(self._whole, "-whole")
+        self.set_class(self._whole or server_state.trouble(view) or (tall and server_state.there(view)), "-stated")
+        most = 100 if self._whole else _STATED if tall else _STATED_SHORT
+        self.query_one("#state", Lines).show(
+            lambda cells, rows: (
+                server_state.lines(view, cells, min(rows, most)) or [((f" {server_state.unread(view)}", "muted"),)]
+            ),
+            stale=stale,
+        )
+
+    def action_server_state(self) -> None:
+        """Give the whole screen to what lies under all queues, or back to the waits."""
+        self._whole = not self._whole
+        self.redraw()
 
     def _rate(self) -> WaitRate | None:
         """The wait under the cursor."""
@@ -90,6 +125,7 @@ class WaitsScreen(DashboardScreen):
         queue = self._queue(shown)
         found = shown.view.server.waiting if shown.view is not None else None
         self.show_heading("waits-heading", "waits", panel.summary(found))
+        self.show_heading("state-heading", "server", server_state.summary(shown.view))
         self.show_heading("horizon-heading", "horizon")
         self.show_heading("use-heading", usage.title(queue), usage.summary(queue))
 

@@ -1,0 +1,175 @@
+"""Verdicts about what lies under all queues: the log, the copies of the database, who answers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.figure import Severity
+from qmon.model.samples.server_state import LogSample, ReplicationSample, ServerState
+from qmon.model.text import counted, duration, percent, size
+from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always
+
+FULL: Final = 0.95
+"""The share of what the log may come to from which the next write may fail."""
+FILLING: Final = 0.8
+FREED_BY: Final = {
+    "LOG_BACKUP": "a log backup frees it",
+    "ACTIVE_TRANSACTION": "the end of the oldest transaction frees it",
+    "AVAILABILITY_REPLICA": "a secondary has not received or redone it",
+    "DATABASE_MIRRORING": "the mirror has not received it",
+    "REPLICATION": "replication or change data capture has not read it",
+    "ACTIVE_BACKUP_OR_RESTORE": "a backup reads it",
+    "CHECKPOINT": "the next checkpoint frees it",
+    "OLDEST_PAGE": "the next checkpoint frees it",
+    "XTP_CHECKPOINT": "a checkpoint of memory-optimized tables frees it",
+    "DATABASE_SNAPSHOT_CREATION": "a database snapshot is being made",
+}
+"""By what SQL Server says in ``log_reuse_wait_desc`` what that means (documentation of ``sys.databases``)."""
+
+
+def _state(s: RuleInput) -> ServerState | None:
+    return s.snapshot.server_state if s.snapshot is not None else None
+
+
+def _unread(probe: str) -> Condition:
+    """Whether the readings of this probe are not there."""
+    return lambda s: (state := _state(s)) is None or probe not in state.read_at
+
+
+def share_used(log: LogSample) -> float | None:
+    """How much of what the log may come to is used, 0 to 1; ``None`` where nothing limits it, or it is not known."""
+    return log.used / log.most if log.used is not None and log.most else None
+
+
+def _log_from(s: RuleInput, least: float) -> str | None:
+    """The proof that so much of the log is used."""
+    state = _state(s)
+    log = state.log if state is not None else None
+    used = share_used(log) if log is not None else None
+    if log is None or used is None or used < least:
+        return None
+    text = f"{percent(used)} of the log is used ({size(log.used or 0)} of {size(log.most or 0)})"
+    if not log.held_by:
+        return f"{text}; nothing holds it"
+    return f"{text}, held by {log.held_by}{_freed_by(s, log)}"
+
+
+def _freed_by(s: RuleInput, log: LogSample) -> str:
+    """What would let go of it, and who it is where that is known."""
+    words = FREED_BY.get(log.held_by, "")
+    known = ""
+    if log.held_by == "LOG_BACKUP" and log.saved_s is not None:
+        known = f", the last was {duration(log.saved_s)} ago"
+    elif log.held_by == "ACTIVE_TRANSACTION":
+        known = _oldest_writer(s)
+    return f": {words}{known}" if words else ""
+
+
+def _oldest_writer(s: RuleInput) -> str:
+    writers = s.snapshot.writers if s.snapshot is not None else None
+    oldest = max(writers or (), key=lambda writer: writer.transaction_s or 0.0, default=None)
+    if oldest is None or oldest.transaction_s is None:
+        return ""
+    return f", of those that wrote here session {oldest.session} for {duration(oldest.transaction_s)}"
+
+
+LOG_FULL = Rule(
+    "log full", Severity.CRITICAL, 0.0, lambda s: _log_from(s, FULL), explains=("log filling",),
+    cause=lambda _: "the log", keys={"3": always}, probes=("log",), unread=_unread("log"),
+)  # fmt: skip
+LOG_FILLING = Rule(
+    "log filling", Severity.WARNING, 0.0, lambda s: _log_from(s, FILLING),
+    cause=lambda _: "the log", keys={"3": always}, probes=("log",), unread=_unread("log"),
+)  # fmt: skip
+
+
+BEHIND_S: Final = 60.0
+"""Seconds of commits that a copy may lack without being called behind."""
+_STANDS: Final = "not synchronizing"
+
+
+def stands(copy: ReplicationSample) -> str:
+    """Why nothing reaches a copy, empty where it does or that is not known."""
+    if copy.suspended:
+        return f"suspended ({copy.suspended})"
+    if copy.connected is False:
+        return "disconnected"
+    return _STANDS if copy.state == _STANDS else ""
+
+
+def lacks(copy: ReplicationSample) -> str:
+    """What a copy lacks: ``120 MB not sent, 800 MB not redone``."""
+    known = ((copy.unsent, "not sent"), (copy.unredone, "not redone"))
+    return ", ".join(f"{size(value)} {what}" for value, what in known if value)
+
+
+def named(copy: ReplicationSample) -> str:
+    """What a copy is called, and whether commits wait for it."""
+    name = copy.name or "a secondary"
+    return name if copy.synchronous is None else f"{name} ({'' if copy.synchronous else 'a'}synchronous)"
+
+
+def _standing(s: RuleInput) -> tuple[tuple[ReplicationSample, str], ...]:
+    state = _state(s)
+    return tuple((copy, why) for copy in state.copies if (why := stands(copy))) if state is not None else ()
+
+
+def _not_synchronizing(s: RuleInput) -> str | None:
+    found = _standing(s)
+    if not found:
+        return None
+    (copy, why), *others = found
+    missing = f"; {lacks(copy)}" if lacks(copy) else ""
+    more = f"; and {counted(len(others), 'other')}" if others else ""
+    return f"{named(copy)} is {why}{missing}{more}: a failover would lose what it lacks"
+
+
+def _first_standing(s: RuleInput) -> str:
+    found = _standing(s)
+    return found[0][0].name if found else ""
+
+
+NOT_SYNCHRONIZING = Rule(
+    "replica not synchronizing", Severity.WARNING, 20.0, _not_synchronizing, explains=("replica behind",),
+    cause=_first_standing, keys={"3": always}, probes=("replication",), unread=_unread("replication"),
+)  # fmt: skip
+
+
+def _most_behind(s: RuleInput) -> ReplicationSample | None:
+    state = _state(s)
+    late = [copy for copy in state.copies if (copy.behind_s or 0.0) >= BEHIND_S] if state is not None else []
+    return max(late, key=lambda copy: copy.behind_s or 0.0, default=None)
+
+
+def _behind(s: RuleInput) -> str | None:
+    copy = _most_behind(s)
+    if copy is None:
+        return None
+    missing = f": {lacks(copy)}" if lacks(copy) else ""
+    return f"{named(copy)} is {duration(copy.behind_s or 0.0)} behind{missing}"
+
+
+def _name_behind(s: RuleInput) -> str:
+    copy = _most_behind(s)
+    return copy.name if copy is not None else ""
+
+
+REPLICA_BEHIND = Rule(
+    "replica behind", Severity.NOTICE, 20.0, _behind,
+    cause=_name_behind, keys={"3": always}, probes=("replication",), unread=_unread("replication"),
+)  # fmt: skip
+
+
+def _failed_over(s: RuleInput) -> str | None:
+    seen = s.target.failed_over
+    if seen is None or s.snapshot is None:
+        return None
+    since = duration(max(0.0, s.snapshot.sampled_at - seen.at))
+    return f"{seen.now} answers for {since}, {seen.before} before: counters began anew"
+
+
+FAILED_OVER = Rule(
+    "failed over", Severity.WARNING, 0.0, _failed_over,
+    cause=lambda s: s.target.failed_over.now if s.target.failed_over is not None else "",
+    keys={"7": always},
+)  # fmt: skip

@@ -1,0 +1,70 @@
+"""Reads what lies under all queues and changes slowly, each at its own pace; what was read stands in between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from qmon.model.samples.server_state import LogSample, ReplicationSample, ServerState
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
+
+READ_EVERY: Final[dict[str, tuple[type, float]]] = {
+    "log": (LogSample, 30.0),
+    "replication": (ReplicationSample, 15.0),
+}
+"""By probe the record of its rows, and seconds between two readings."""
+_STALE: Final = 3.0
+"""Times the pace of a probe, after which what could not be read again is no longer shown."""
+
+
+class ServerStateProbes:
+    """Which of these probes a poll asks, and what stands. Belongs to one collector.
+
+    An engine, or a version of it, need not have each of them.
+    """
+
+    def __init__(self, statements: StatementCache) -> None:
+        self._statements = statements
+        self._able = [probe for probe in READ_EVERY if statements.has(probe)]
+        self._asked_at = dict.fromkeys(self._able, float("-inf"))
+        self._found: dict[str, tuple[float, tuple[Any, ...]]] = {}
+        """By probe when it was read, server clock in seconds, and its rows."""
+        self._failures: dict[str, ProbeFailure] = {}
+
+    def wanted(self, now: float) -> list[ProbeStatement]:
+        """The statements that are due; ``now``: our monotonic clock, seconds."""
+        due = [probe for probe in self._able if now - self._asked_at[probe] >= READ_EVERY[probe][1]]
+        self._asked_at |= dict.fromkeys(due, now)
+        return [self._statements.of(probe, READ_EVERY[probe][0]) for probe in due]
+
+    def learn(
+        self, results: Results, failures: Sequence[ProbeFailure], now_at: float
+    ) -> tuple[ServerState | None, tuple[ProbeFailure, ...]]:
+        """Take in a poll; returns what stands, and what could not be read in an earlier one.
+
+        A failure stands until the probe works: it is asked for too seldom to be shown only then. ``now_at``: the
+        server's clock, seconds since the epoch.
+        """
+        failed = {f.probe: f for f in failures if f.probe in READ_EVERY and not f.queue}
+        for probe in self._able:
+            rows = results.get(("", probe))
+            if rows is not None:
+                self._found[probe] = now_at, rows
+                self._failures.pop(probe, None)
+        older = tuple(failure for probe, failure in self._failures.items() if probe not in failed)
+        self._failures |= failed
+        return self._standing(now_at), older
+
+    def _standing(self, now_at: float) -> ServerState | None:
+        found = {
+            probe: each for probe, each in self._found.items() if now_at - each[0] <= _STALE * READ_EVERY[probe][1]
+        }
+        if not found:
+            return None
+        rows: Results = {("", probe): each[1] for probe, each in found.items()}
+        return ServerState(
+            log=first(rows, "log"),
+            replication=rows.get(("", "replication"), ()),
+            read_at={probe: each[0] for probe, each in found.items()},
+        )

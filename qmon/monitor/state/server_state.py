@@ -1,0 +1,45 @@
+"""What lies under all queues over time: whether another server answers now, and for how long qmon has been alone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.evidence import FailedOver
+from qmon.model.samples.server_state import ReplicationSample
+from qmon.model.snapshot import Snapshot
+
+SAID_S: Final = 300.0
+"""Seconds for which a failover is said."""
+_SECONDARY: Final = "secondary"
+
+
+class ServerStateTrack:
+    """The memory of one target; it outlives connections. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._local: ReplicationSample | None = None
+        self._failed_over: FailedOver | None = None
+
+    def add(self, snapshot: Snapshot) -> FailedOver | None:
+        """Take in one poll; the failover that is still to be said."""
+        state = snapshot.server_state
+        local = state.local if state is not None else None
+        if local is not None:
+            before, self._local = self._local, local
+            if before is not None and (words := _moved(before, local)) is not None:
+                self._failed_over = FailedOver(*words, snapshot.sampled_at)
+        seen = self._failed_over
+        if seen is not None and not 0.0 <= snapshot.sampled_at - seen.at < SAID_S:
+            seen = self._failed_over = None
+        return seen
+
+
+def _moved(before: ReplicationSample, now: ReplicationSample) -> tuple[str, str] | None:
+    """From where to where; ``None`` where it is the same server in the same part, or one copy in place of another."""
+    if now.role == _SECONDARY:
+        return None
+    if before.name == now.name and before.host == now.host:
+        return (f"{now.name} as {_SECONDARY}", f"{now.name} as primary") if before.role == _SECONDARY else None
+    if before.name == now.name:
+        return before.host or before.name, now.host or now.name
+    return before.name, now.name

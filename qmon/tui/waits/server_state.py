@@ -1,0 +1,136 @@
+"""What lies under all queues: the log, and the copies of the database. What is in trouble comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model import text
+from qmon.model.samples.server_state import LogSample, ReplicationSample
+from qmon.model.verdicts.server_state import BEHIND_S, FILLING, FULL, lacks, named, share_used, stands
+from qmon.model.view import View
+from qmon.tui import figures
+from qmon.tui.sanitize import clean
+from qmon.tui.spans import LABEL, Line, LinePart, Span, entry, fit
+
+_MANY_PIECES: Final = 1_000
+"""Virtual log files from which recovery and backups take noticeably longer."""
+_PIECES: Final = {"sqlserver": "virtual log files"}
+"""What the log is made of, by engine."""
+_PROBES: Final = {"log": "log", "replication": "copies"}
+"""By the label of a line, where its probe failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A line of the panel; ``bad``: it is in trouble."""
+
+    label: str
+    parts: tuple[LinePart, ...]
+    bad: bool = False
+
+    def line(self, cells: int) -> Line:
+        tone = "alarm" if self.bad else "muted"
+        return ((f" {self.label:<{LABEL}}", tone), *fit(self.parts, cells - LABEL - 2))
+
+
+def there(view: View | None) -> bool:
+    """Whether anything of it was read, or could not be."""
+    return view is not None and (view.server.state is not None or bool(_failures(view)))
+
+
+def trouble(view: View | None) -> bool:
+    """Whether a reading is in trouble."""
+    return view is not None and any(each.bad for each in _readings(view))
+
+
+def summary(view: View | None) -> str:
+    """How old the oldest of these readings is."""
+    state = view.server.state if view is not None else None
+    if view is None or state is None or not state.read_at:
+        return ""
+    age_s = view.sampled_at - min(state.read_at.values())
+    return f"read up to {text.whole_seconds(age_s)} ago" if age_s >= 1 else ""
+
+
+def lines(view: View | None, cells: int, rows: int) -> list[Line]:
+    """The panel, at most ``rows`` lines."""
+    if view is None:
+        return []
+    out = [each.line(cells) for each in sorted(_readings(view), key=lambda each: not each.bad)]
+    for label, words in _failures(view).items():
+        out += entry(label, words, cells, "faint", most=2)
+    return out[:rows]
+
+
+def _failures(view: View) -> dict[str, str]:
+    """By label why nothing is known."""
+    return {_PROBES[f.probe]: clean(f.words) for f in view.failures if not f.queue and f.probe in _PROBES}
+
+
+def _readings(view: View) -> Iterator[_Reading]:
+    state = view.server.state
+    if state is None:
+        return
+    if state.log is not None:
+        yield _log(state.log, _PIECES.get(view.engine, "segments"))
+    local, copies = state.local, state.copies
+    if local is not None and (copies or local.role):
+        yield _local(local)
+    for copy in copies:
+        yield _copy(copy)
+
+
+def _log(log: LogSample, pieces: str) -> _Reading:
+    used = share_used(log)
+    bad = used is not None and used >= FILLING
+    tone = "text" if used is None else "alarm" if used >= FULL else "accent" if bad else "text"
+    of = f" of {text.size(log.total)}" if log.total is not None else ""
+    parts = [LinePart(((text.size(log.used), tone), (f"{of} used", "muted")) if log.used is not None else ())]
+    if used is not None and log.most != log.total:
+        parts.append(LinePart(((text.percent(used), tone), (f" of the {text.size(log.most or 0)} it may be", "muted"))))
+    elif used is not None:
+        parts.append(LinePart.of(text.percent(used), tone))
+    held = (("held by ", "muted"), (clean(log.held_by), tone)) if log.held_by else (("held by nothing", "muted"),)
+    parts.append(LinePart(held))
+    parts.append(_known("last backup ", log.saved_s, lambda s: f"{text.duration(s)} ago", 3))
+    many = log.pieces is not None and log.pieces >= _MANY_PIECES
+    parts.append(_known(f"{pieces} ", log.pieces, text.count, 4, "accent" if many else "text"))
+    return _Reading("log", tuple(parts), bad)
+
+
+def _known(name: str, value: float | None, write: Callable[[float], str], rank: int, tone: str = "text") -> LinePart:
+    """A named value; nothing where it is not known."""
+    return LinePart(((name, "muted"), (write(value), tone)), rank) if value is not None else LinePart(())
+
+
+def _local(local: ReplicationSample) -> _Reading:
+    spans: list[Span] = [(clean(local.name), "strong")]
+    if local.role:
+        spans.append((f" {local.role}", "text"))
+    parts = [LinePart(tuple(spans)), LinePart.of(clean(local.state), "muted", 1)]
+    if local.host and local.host.casefold() != local.name.casefold():
+        parts.append(LinePart(((("on "), "muted"), (clean(local.host), "text")), 2))
+    return _Reading("server", tuple(part for part in parts if part.spans[0][0]))
+
+
+def _copy(copy: ReplicationSample) -> _Reading:
+    why = stands(copy)
+    late = (copy.behind_s or 0.0) >= BEHIND_S
+    state = clean(why or copy.state) or text.UNKNOWN
+    missing = lacks(copy) or ("nothing to send or redo" if copy.unsent is not None else "")
+    parts = [
+        LinePart.of(clean(named(copy)), "strong"),
+        LinePart.of(state, "alarm" if why else "text" if copy.healthy is not False else "accent"),
+        _known("", copy.behind_s, lambda s: f"{text.duration(s)} behind", 1, "accent" if late else "text"),
+        LinePart.of(missing, "accent" if late or why else "muted", 2) if missing else LinePart(()),
+    ]
+    return _Reading("copy", tuple(parts), bool(why) or late)
+
+
+def unread(view: View | None) -> str:
+    """What is said where there is nothing to show."""
+    if view is None:
+        return "waiting for the first figures"
+    return figures.not_read(view, "what lies under the queues", *_PROBES)

@@ -1,0 +1,30 @@
+-- The transaction log of this database: how full it is, and what keeps its oldest part from being used again. Needs VIEW SERVER
+-- STATE (2022 and later: VIEW SERVER PERFORMANCE STATE). The server keeps the sums itself, so no log is read.
+-- > total   bytes of its files
+-- > used    bytes of these that cannot be used again yet
+-- > most    bytes that its files may come to: by their own limits, and by the room on their disks; NULL: not known
+-- > held_by the server's word for what holds it (LOG_BACKUP, ACTIVE_TRANSACTION …); empty: nothing does
+-- > pieces  virtual log files; NULL: not counted before 2017
+-- > saved_s seconds since the last log backup; NULL: there was none, or it is not known
+SELECT
+    CAST(u.total_log_size_in_bytes AS bigint) AS total,
+    CAST(u.used_log_space_in_bytes AS bigint) AS used,
+    f.most,
+    CAST(COALESCE(NULLIF(d.log_reuse_wait_desc, N'NOTHING'), N'') AS nvarchar(60)) AS held_by,
+    CAST(NULL AS bigint) AS pieces,
+    CAST(NULL AS float) AS saved_s
+FROM sys.dm_db_log_space_usage AS u
+JOIN sys.databases AS d ON d.name = DB_NAME()
+CROSS JOIN (
+    SELECT CAST(SUM(
+        CASE
+            WHEN l.growth = 0 OR l.max_size = 0 THEN l.size * CAST(8192 AS bigint)
+            WHEN l.max_size > 0 AND l.max_size * CAST(8192 AS bigint) <= l.size * CAST(8192 AS bigint) + v.available_bytes
+                THEN l.max_size * CAST(8192 AS bigint)
+            ELSE l.size * CAST(8192 AS bigint) + v.available_bytes
+        END
+    ) AS bigint) AS most
+    FROM sys.database_files AS l
+    OUTER APPLY sys.dm_os_volume_stats(DB_ID(), l.file_id) AS v
+    WHERE l.type = 1
+) AS f

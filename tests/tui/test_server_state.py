@@ -1,0 +1,102 @@
+"""What lies under all queues on screen 3, from typed rows of SQL Server, and what is unknown of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.samples.server_state import LogSample, ServerState
+from qmon.model.snapshot import ProbeFailure
+from qmon.model.view import View
+from qmon.recording.history.timeline import TimelineEvent, VerdictChanges
+from tests.tui.driving import dashboard
+from tests.tui.scripted import target, view
+from tests.tui.shop import Shop, polled
+from tests.tui.test_pictures import SIZES, Compare
+from tests.tui.test_waits_screen import shot_of
+
+pytestmark = pytest.mark.unit
+
+
+def troubled() -> View:
+    """The shop while its log is nearly full and a copy takes nothing."""
+    shop = Shop()
+    shop.full_log = True
+    return polled(shop=shop)[1][-1]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_the_server_on_the_screen_of_waits(snap_compare: Compare, size: tuple[int, int]) -> None:
+    shot = shot_of(found=troubled())
+    assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
+
+
+def test_the_server_alone(snap_compare: Compare) -> None:
+    shot = shot_of("i", found=troubled())
+    assert snap_compare(shot.app, terminal_size=(120, 40), run_before=shot.ready)
+
+
+async def test_typed_rows_lead_to_the_verdict_and_its_key_to_the_reading() -> None:
+    found = troubled()
+    told = {verdict.code: verdict for verdict in found.queues[0].verdicts}
+    assert told["log full"].proof == (
+        "95 % of the log is used (3.8 GB of 4.0 GB), held by LOG_BACKUP: a log backup frees it,"
+        " the last was 3 h 02 m ago"
+    )
+    assert told["replica not synchronizing"].proof == (
+        "SQL3 (asynchronous) is suspended (SUSPEND_FROM_USER); 1.2 GB not sent: a failover would lose what it lacks"
+    )
+    assert "replica behind" not in told, "the other says more"
+    async with dashboard((80, 24)) as d:
+        await d.give(found)
+        assert "log full" in d.text()
+        assert "4 of 4 queues [3]" in d.text()
+        await d.press(told["log full"].key)
+        await d.give(found)
+        first, second = d.lines("state").splitlines()
+        assert first.split() == ["log", "3.8", "GB", "of", "4.0", "GB", "used", "95", "%", "held", "by", "LOG_BACKUP"]
+        assert second.split()[:4] == ["copy", "SQL3", "(asynchronous)", "suspended"]
+        await d.press("i")
+        whole = d.lines("state")
+        assert "server" in whole
+        assert "SQL1 primary" in whole
+        assert "SQL2 (synchronous)   synchronized" in whole
+        await d.press("i")
+        assert d.lines("state").splitlines() == [first, second]
+
+
+def test_a_failover_is_an_event_and_a_verdict_for_a_while() -> None:
+    shop = Shop()
+    shop.moves_at = 5
+    changes, events = VerdictChanges(), list[TimelineEvent]()
+    for each in polled(shop=shop)[1]:
+        events += changes.add(each.sampled_at, "orders", each.queues[0].verdicts, each.queues[0].undecided)
+    (began,) = (event for event in events if event.about == "failed over")
+    assert (began.what, began.cause) == ("began", "SQL9")
+    assert began.words == "SQL9 answers for 0.0 s, SQL1 before: counters began anew"
+
+
+async def test_on_a_small_screen_it_is_there_where_something_is_wrong_and_otherwise_on_a_key() -> None:
+    fine = polled()[1][-1]
+    async with dashboard((80, 24)) as d:
+        await d.press("3")
+        await d.give(fine)
+        assert "held by" not in d.text()
+        await d.press("i")
+        assert "700 MB of 4.0 GB used   17 %   held by nothing" in d.text()
+
+
+async def test_why_nothing_is_known_is_said() -> None:
+    refused = ProbeFailure("log", "our role may not", grant="GRANT VIEW SERVER STATE TO [me]")
+    async with dashboard((120, 40)) as d:
+        await d.press("3")
+        await d.give(view(server=target(), failures=(refused,)))
+        assert "log       our role may not; GRANT VIEW SERVER STATE TO [me]" in d.text()
+        await d.give(view(server=target()))
+        assert "lies under" not in d.text()
+        await d.press("i")
+        assert "what lies under the queues is not read on this server" in d.text()
+        nothing = LogSample(None, None, None, "", None, None)
+        await d.give(view(server=replace(target(), state=ServerState(log=nothing)), sequence=9))
+        assert "log       held by nothing" in d.text()

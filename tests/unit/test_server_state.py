@@ -1,0 +1,183 @@
+"""What lies under all queues: how often it is read, what stands, and the verdicts that follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.evidence import TargetEvidence
+from qmon.model.samples.polled import WriterSample
+from qmon.model.samples.server_state import LogSample, ReplicationSample, ServerState
+from qmon.model.snapshot import ProbeFailure
+from qmon.model.verdicts import server_state as rules
+from qmon.model.verdicts.judge import judge, undecided
+from qmon.model.verdicts.rule import Rule
+from qmon.monitor.probes.server_state import ServerStateProbes
+from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.state.server_state import SAID_S, ServerStateTrack
+from tests.unit.test_history import poll
+from tests.unit.test_verdicts import FINE
+
+GB = 2**30
+LOG = LogSample(4 * GB, 3 * GB, 4 * GB, "LOG_BACKUP", 512, 7_200.0)
+HERE = ReplicationSample("SQL1", "HOST1", True, "primary", "synchronized", True, True, True, "", None, None, None)
+COPY = ReplicationSample("SQL2", "", False, "secondary", "synchronized", True, True, True, "", 0, 0, 0.0)
+
+
+def proof(rule: Rule, state: ServerState | None, writers: tuple[WriterSample, ...] = ()) -> str | None:
+    """What proves a verdict where this was read."""
+    return rule.proof(replace(FINE, snapshot=replace(poll(1, 1000.0), server_state=state, writers=writers)))
+
+
+def of_log(rule: Rule, log: LogSample) -> str | None:
+    return proof(rule, ServerState(log=log))
+
+
+def of_copy(rule: Rule, copy: ReplicationSample) -> str | None:
+    return proof(rule, ServerState(replication=(HERE, copy)))
+
+
+def test_a_full_log_is_critical_and_says_what_would_free_it() -> None:
+    full = replace(LOG, used=4 * GB - 2**26)
+    assert of_log(rules.LOG_FULL, full) == (
+        "98 % of the log is used (3.9 GB of 4.0 GB), held by LOG_BACKUP: a log backup frees it,"
+        " the last was 2 h 00 m ago"
+    )
+    assert of_log(rules.LOG_FULL, replace(full, saved_s=None)) == (
+        "98 % of the log is used (3.9 GB of 4.0 GB), held by LOG_BACKUP: a log backup frees it"
+    )
+    assert of_log(rules.LOG_FULL, replace(full, held_by="")) == (
+        "98 % of the log is used (3.9 GB of 4.0 GB); nothing holds it"
+    )
+    assert of_log(rules.LOG_FULL, replace(full, held_by="replication slot copy")) == (
+        "98 % of the log is used (3.9 GB of 4.0 GB), held by replication slot copy"
+    )
+
+
+def test_who_has_written_longest_is_named_where_an_open_transaction_holds_the_log() -> None:
+    held = ServerState(log=replace(LOG, used=4 * GB, held_by="ACTIVE_TRANSACTION"))
+    text = "100 % of the log is used (4.0 GB of 4.0 GB), held by ACTIVE_TRANSACTION: the end of the oldest transaction"
+    writers = (WriterSample("1", 61, 7_440.0, "idle in transaction", "app"), WriterSample("2", 62, None, "active", ""))
+    assert proof(rules.LOG_FULL, held) == f"{text} frees it"
+    assert proof(rules.LOG_FULL, held, writers) == (
+        f"{text} frees it, of those that wrote here session 61 for 2 h 04 m"
+    )
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        replace(LOG, used=None),
+        replace(LOG, most=None, used=4 * GB),
+        replace(LOG, most=100 * GB, used=4 * GB),
+        LogSample(None, None, None, "", None, None),
+    ],
+    ids=["not shown", "no limit is known", "it may grow", "nothing is known"],
+)
+def test_a_log_that_may_grow_or_is_not_known_is_no_sign(log: LogSample) -> None:
+    assert of_log(rules.LOG_FILLING, log) is None
+    assert of_log(rules.LOG_FULL, log) is None
+
+
+def test_a_log_fills_before_it_is_full_and_then_only_the_worse_is_said() -> None:
+    filling = replace(LOG, used=int(3.5 * GB))
+    assert of_log(rules.LOG_FULL, filling) is None
+    assert (of_log(rules.LOG_FILLING, filling) or "").startswith("88 % of the log is used")
+    given = replace(FINE, snapshot=replace(poll(1, 1000.0), server_state=ServerState(log=replace(LOG, used=4 * GB))))
+    verdicts, _ = judge(given, 1000.0, {})
+    assert [(each.code, each.cause, each.key) for each in verdicts] == [("log full", "the log", "3")]
+
+
+@pytest.mark.parametrize(
+    ("copy", "said"),
+    [
+        (replace(COPY, suspended="SUSPEND_FROM_USER", unsent=5 * 2**20),
+         "SQL2 (synchronous) is suspended (SUSPEND_FROM_USER); 5.0 MB not sent: a failover would lose what it lacks"),
+        (replace(COPY, connected=False, synchronous=False, unsent=None),
+         "SQL2 (asynchronous) is disconnected: a failover would lose what it lacks"),
+        (replace(COPY, name="", synchronous=None, state="not synchronizing", unredone=2**30),
+         "a secondary is not synchronizing; 1.0 GB not redone: a failover would lose what it lacks"),
+        (COPY, None),
+        (replace(COPY, state="", connected=None, healthy=None), None),
+    ],
+    ids=["suspended", "disconnected", "by its state", "fine", "nothing is known"],
+)  # fmt: skip
+def test_a_copy_that_nothing_reaches_is_said(copy: ReplicationSample, said: str | None) -> None:
+    assert of_copy(rules.NOT_SYNCHRONIZING, copy) == said
+
+
+def test_a_copy_that_is_late_is_said_with_what_it_lacks() -> None:
+    late = replace(COPY, behind_s=185.0, unsent=120 * 2**20, unredone=0)
+    assert of_copy(rules.REPLICA_BEHIND, late) == "SQL2 (synchronous) is 3 m 05 s behind: 120 MB not sent"
+    assert of_copy(rules.REPLICA_BEHIND, replace(late, behind_s=59.0)) is None
+    assert of_copy(rules.REPLICA_BEHIND, replace(late, behind_s=None)) is None
+
+
+def followed(*locals_: ReplicationSample | None) -> list[str | None]:
+    """What is said of a failover in each poll, ten seconds apart, in which this server answers."""
+    track, out = ServerStateTrack(), list[str | None]()
+    for number, local in enumerate(locals_):
+        state = None if local is None else ServerState(replication=(local, COPY))
+        snapshot = replace(poll(number + 1, 1000.0 + 10 * number), server_state=state)
+        seen = track.add(snapshot)
+        out.append(rules.FAILED_OVER.proof(replace(FINE, snapshot=snapshot, target=TargetEvidence(failed_over=seen))))
+    return out
+
+
+def test_a_failover_is_said_also_where_the_connection_was_lost_meanwhile() -> None:
+    second = replace(HERE, name="SQL2", host="HOST2")
+    assert followed(HERE, None, second, second) == [
+        None, None,
+        "SQL2 answers for 0.0 s, SQL1 before: counters began anew",
+        "SQL2 answers for 10 s, SQL1 before: counters began anew",
+    ]  # fmt: skip
+    assert followed(HERE, second, *[second] * int(SAID_S / 10))[-1] is None, "for some minutes"
+    assert (
+        followed(HERE, replace(HERE, host="HOST9"))[-1] == "HOST9 answers for 0.0 s, HOST1 before: counters began anew"
+    )
+    assert followed(replace(HERE, role="secondary"), HERE)[-1] == (
+        "SQL1 as primary answers for 0.0 s, SQL1 as secondary before: counters began anew"
+    )
+
+
+def test_another_secondary_is_no_failover() -> None:
+    reader = replace(HERE, role="secondary")
+    assert followed(reader, replace(reader, name="SQL3")) == [None, None]
+    assert followed(HERE, HERE) == [None, None]
+
+
+def test_each_is_read_at_its_own_pace_and_stands_until_it_is_old() -> None:
+    probes = ServerStateProbes(StatementCache(SqlServer(), (16, 0)))
+    assert {each.probe for each in probes.wanted(0.0)} >= {"log", "replication"}
+    assert probes.wanted(1.0) == []
+    found, failed = probes.learn({("", "log"): (LOG,), ("", "replication"): (HERE, COPY)}, (), 1000.0)
+    assert failed == ()
+    assert found is not None
+    assert (found.log, found.local, found.copies) == (LOG, HERE, (COPY,))
+    assert [each.probe for each in probes.wanted(15.0)] == ["replication"]
+    refused = ProbeFailure("replication", "not permitted", grant="GRANT VIEW SERVER STATE TO me")
+    found, failed = probes.learn({}, (refused,), 1015.0)
+    assert failed == (), "it is among those of the poll"
+    found, failed = probes.learn({}, (), 1050.0)
+    assert failed == (refused,)
+    assert found is not None
+    assert (found.log, found.replication) == (LOG, ()), "old is not fresh"
+    assert probes.learn({}, (), 1100.0)[0] is None
+    assert probes.learn({("", "replication"): (HERE,)}, (), 1101.0)[1] == ()
+
+
+def test_without_readings_nothing_is_known_to_be_over() -> None:
+    given = replace(FINE, snapshot=poll(1, 1000.0))
+    verdicts, since = judge(given, 1000.0, {})
+    assert {"log full", "replica behind"} <= undecided(given, verdicts, since, rates_follow=False)
+    read = ServerState(log=LOG, replication=(HERE,), read_at={"log": 990.0, "replication": 990.0})
+    given = replace(FINE, snapshot=replace(poll(1, 1000.0), server_state=read))
+    assert not {"log full", "replica behind"} & undecided(given, verdicts, since, rates_follow=False)
+
+
+def test_an_older_server_is_asked_for_what_it_has() -> None:
+    asked = {each.probe for each in ServerStateProbes(StatementCache(SqlServer(), (11, 0))).wanted(0.0)}
+    assert "log" in asked
+    assert "replication" not in asked
