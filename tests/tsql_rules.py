@@ -338,7 +338,7 @@ def _unlisted(whole: Group, views: Mapping[str, object]) -> Iterator[str]:
     words = list(_flat(whole.parts))
     for at, word in enumerate(words[:-2]):
         name = words[at + 2].lower() if word.lower() == "sys" and words[at + 1] == "." else ""
-        if re.match(r"(?:dm|fn)_", name) and f"sys.{name}" not in views:
+        if re.match(r"(?:dm|fn|query_store)_", name) and f"sys.{name}" not in views:
             yield f"sys.{name} is not in the list of views with their costs"
 
 

@@ -16,6 +16,7 @@ from qmon.model.samples.groups import StateCount, StepTotals
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.listing import PageSample
 from qmon.model.samples.messages import NO_DIAGNOSTICS, MessageDiagnostics
+from qmon.model.samples.plans import QueuePlans
 from qmon.model.samples.polled import (
     BlockingSample,
     CostSample,
@@ -133,7 +134,8 @@ class Snapshot:
     read less often for that. ``server_counters``, ``version_store``: as SQL Server has them. ``cpu_ms``: milliseconds
     that our own session was on a processor since the poll before; ``None`` where the server does not say.
     ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll. ``fragments``: how
-    far their indexes are fragmented, as last read. ``first``: the first poll over its connection.
+    far their indexes are fragmented, ``plans``: by which plans they are popped, both as last read. ``first``: the first
+    poll over its connection.
     ``every_s``: seconds between readings of a queue that nobody looks at; 0: it is read in each poll.
     ``server_state``: what lies under all queues, as last read.
     """
@@ -169,6 +171,7 @@ class Snapshot:
     cpu_ms: int | None = None
     procedures: tuple[ProcedureReads, ...] | None = None
     fragments: tuple[Fragmentation, ...] = ()
+    plans: tuple[QueuePlans, ...] = ()
     broker: Broker | None = None
     server_state: ServerState | None = None
     first: bool = False

@@ -18,6 +18,7 @@ from qmon.model.rates.series import Point
 from qmon.model.samples.groups import StateCount
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.listing import PageSample
+from qmon.model.samples.plans import QueuePlans
 from qmon.model.samples.polled import MessageSample, WaitSample
 from qmon.model.samples.server_state import ServerState
 from qmon.model.snapshot import ProbeFailure
@@ -111,7 +112,8 @@ class TargetView:
     often to stay within it. ``commits``: without qmon's own, and ``sessions``, too. ``counters``, ``version_store``: as
     SQL Server has them. ``cpu_ms``: what qmon's own session was on a processor since the poll before.
     ``broker``: the queues of Service Broker, ``None`` where there are none. ``standby``: how old its rows are, ``None``
-    for a server that can be written. ``state``: what lies under all queues, as last read.
+    for a server that can be written. ``state``: what lies under all queues, and
+    ``plans``: by which plans they are popped, both as last read.
     """
 
     commits: Figure
@@ -134,6 +136,7 @@ class TargetView:
     broker: BrokerView | None = None
     standby: Standby | None = None
     state: ServerState | None = None
+    plans: tuple[QueuePlans, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

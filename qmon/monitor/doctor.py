@@ -30,6 +30,7 @@ from qmon.model.samples.usage import NamingSample, ReadsSample, SizeSample, UseS
 from qmon.model.samples.waits import LatchSample, WaitTotal
 from qmon.model.standby import standby_of
 from qmon.monitor.background.fragmentation import FragmentationReader
+from qmon.monitor.background.plans import PlanReader
 from qmon.monitor.background.scan import Scan, parts_of
 from qmon.monitor.catalog.lock_holders import LockHolderSample
 from qmon.monitor.catalog.resolve import resolve
@@ -172,6 +173,7 @@ def _of_queue(connection: Connection, engine: Engine, statements: StatementCache
     for each in (*probes.wanted(time.monotonic(), 1, 10), *Locks(statements).checks(queue, probes)):
         yield _run(connection, replace(each, queue=queue))
     yield from _fragmentation(connection, engine, statements, spec)
+    yield from _plans(connection, engine, statements, spec)
     yield from _scans(connection, engine, statements, spec)
     for figure, reason in (*facts.slow.items(), *facts.unknown.items()):
         yield Check(f"({figure})", queue, problem=reason, expected=True)
@@ -225,6 +227,16 @@ def _fragmentation(connection: Connection, engine: Engine, statements: Statement
     fragments = FragmentationReader(engine)
     if fragments.able:
         yield _timed("fragmentation", spec.layout.queue, lambda: fragments.read(connection, statements, spec))
+
+
+def _plans(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:
+    """By which plans the queue is popped, where the engine remembers that."""
+    plans = PlanReader(engine)
+    if plans.able:
+        yield _timed("plans", spec.layout.queue, lambda: plans.read(connection, statements, spec))
+        yield from (
+            Check("(plans)", each.queue, problem=each.unread, expected=True) for each in plans.known() if each.unread
+        )
 
 
 def _run(connection: Connection, statement: ProbeStatement) -> Check:

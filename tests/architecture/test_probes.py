@@ -13,8 +13,8 @@ from qmon.monitor.state.diagnosis import READ_BY
 MONITOR: Final = Path(__file__).parents[2] / "qmon" / "monitor"
 ASKED_BY_DOCTOR: Final = (
     "doctor.py", "probes/queue.py", "probes/locks.py", "probes/table_counters.py", "poll/standby.py",
-    "background/scan.py", "background/fragmentation.py", "probes/groups.py", "probes/group_steps.py",
-    "probes/server_state.py",
+    "background/scan.py", "background/fragmentation.py", "background/plans.py", "probes/groups.py",
+    "probes/group_steps.py", "probes/server_state.py",
 )  # fmt: skip
 """Where the statements of the checkup are made."""
 NOT_BY_DOCTOR: Final = {

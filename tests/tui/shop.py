@@ -18,6 +18,8 @@ from qmon.model.view import View
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
+from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.install.install import prepare
@@ -71,11 +73,11 @@ class Idle(ExactCounts):
 class Shop(Driver):
     """The server: a poll is the number in ``poll``, and what it has counted grows with it.
 
-    ``full_log``: its log is nearly full, and one of its copies takes nothing; ``moves_at``: the poll from which another
-    server answers.
+    ``ails``: its log is nearly full, one of its copies takes nothing, and a plan has become worse; ``moves_at``: the
+    poll from which another server answers.
     """
 
-    full_log = False
+    ails = False
     moves_at = POLLS + 1
 
     def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
@@ -120,9 +122,9 @@ class Shop(Driver):
         return [counted | {"deadlocks": 3}]
 
     def _log(self, queue: str) -> Sequence[Values]:
-        used = 3_900 * 2**20 if self.full_log else 700 * 2**20
+        used = 3_900 * 2**20 if self.ails else 700 * 2**20
         return [
-            {"total": 4 * 2**30, "used": used, "most": 4 * 2**30, "held_by": "LOG_BACKUP" if self.full_log else "",
+            {"total": 4 * 2**30, "used": used, "most": 4 * 2**30, "held_by": "LOG_BACKUP" if self.ails else "",
              "pieces": 1_204, "saved_s": 10_920.0}
         ]  # fmt: skip
 
@@ -147,7 +149,25 @@ class Shop(Driver):
             "name": "SQL3", "state": "not synchronizing", "synchronous": False, "unsent": 1_200 * 2**20,
             "unredone": None, "behind_s": 480.0, "suspended": "SUSPEND_FROM_USER", "healthy": False,
         }  # fmt: skip
-        return [common | here, common | near, *([common | far] if self.full_log else [])]
+        return [common | here, common | near, *([common | far] if self.ails else [])]
+
+    def _plan_history(self, queue: str) -> Sequence[Values]:
+        return [{"read_at": self._now, "kept": True, "why": ""}]
+
+    def _plans(self, queue: str) -> Sequence[Values]:
+        if queue != "orders":
+            return []
+        text = (
+            "WITH head AS (SELECT TOP (1) * FROM [dbo].[orders] WITH (ROWLOCK, READPAST) ORDER BY id) DELETE FROM head"
+        )
+        one: Values = {
+            "statement_id": "42", "plan_id": "77", "routine": "dbo.orders_pop", "age_s": 7_200.0, "forced": False,
+            "calls": 9_000, "reads": 9_000 * 1_204.0, "calls_before": 0, "reads_before": 0.0, "statement": text,
+        }  # fmt: skip
+        old: Values = {"plan_id": "31", "age_s": 864_000.0, "calls": 200, "reads": 2_400.0, "calls_before": 2**40,
+                       "reads_before": 12.4 * 2**40}  # fmt: skip
+        other: Values = {"statement_id": "43", "plan_id": "5", "statement": "DELETE FROM dbo.orders_archive"}
+        return [one, one | old, one | other] if self.ails else [one | old]
 
     def _sequences(self, queue: str) -> Sequence[Values]:
         last = {11: 120_000, 12: 2**53 + 400 * self.poll, 13: 900, PUSH_SEQ: 1_000_500 + 900 * self.poll}
@@ -276,8 +296,8 @@ def _owner(number: int) -> str:
 
 
 def _queue(text: str, values: Sequence[object]) -> str:
-    """Which queue a statement is about: by the table's name in it, or by the object id that it takes."""
-    named = next((queue for queue in IDS if f"[{queue}]" in text), None)
+    """Which queue a statement is about: by the table's name in it, or by the name or object id that it takes."""
+    named = next((queue for queue in IDS if f"[{queue}]" in text or queue in values), None)
     return named or next((queue for queue, id in IDS.items() if id in values), "")
 
 
@@ -301,10 +321,11 @@ def _typed(probe: str, columns: tuple[tuple[str, Type], ...], row: Values) -> tu
 
 def polled(polls: int = POLLS, shop: Shop | None = None) -> tuple[Shop, list[View]]:
     """So many polls of the shop, folded as the dashboard folds them; the screens' readings are asked for."""
-    shop = shop or Shop()
-    collector = Collector(
-        "shop", ENGINE, connection(shop, (16, 0)), Idle(), clock=lambda: TAKEN_AT + STEP_S * shop.poll
-    )
+    shop, slow = shop or Shop(), Idle()
+    at = connection(shop, (16, 0))
+    for layout in layouts():
+        slow.plan_reader.read(at, StatementCache(ENGINE, at.version), Spec(layout, facts()[layout.queue]))
+    collector = Collector("shop", ENGINE, at, slow, clock=lambda: TAKEN_AT + STEP_S * shop.poll)
     collector.use(Resolved(layouts(), facts()))
     history, views = TargetHistory(), []
     for poll in range(1, polls + 1):

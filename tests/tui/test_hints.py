@@ -42,6 +42,7 @@ DOES = {
     "log filling": {"3": "screen('waits')"},
     "replica not synchronizing": {"3": "screen('waits')"},
     "replica behind": {"3": "screen('waits')"},
+    "plan regressed": {"3": "screen('waits')"},
     "failed over": {"7": "screen('timeline')"},
     "deadlocks": {"4": "screen('blocking')"},
     "paused": {"p": "act('pause')", "P": "act('pause-poppers')"},

@@ -20,9 +20,9 @@ pytestmark = pytest.mark.unit
 
 
 def troubled() -> View:
-    """The shop while its log is nearly full and a copy takes nothing."""
+    """The shop while its log is nearly full, a copy takes nothing, and a plan has become worse."""
     shop = Shop()
-    shop.full_log = True
+    shop.ails = True
     return polled(shop=shop)[1][-1]
 
 
@@ -48,6 +48,8 @@ async def test_typed_rows_lead_to_the_verdict_and_its_key_to_the_reading() -> No
         "SQL3 (asynchronous) is suspended (SUSPEND_FROM_USER); 1.2 GB not sent: a failover would lose what it lacks"
     )
     assert "replica behind" not in told, "the other says more"
+    worse = [queue.name for queue in found.queues if any(v.code == "plan regressed" for v in queue.verdicts)]
+    assert worse == ["orders"]
     async with dashboard((80, 24)) as d:
         await d.give(found)
         assert "log full" in d.text()
@@ -62,6 +64,8 @@ async def test_typed_rows_lead_to_the_verdict_and_its_key_to_the_reading() -> No
         assert "server" in whole
         assert "SQL1 primary" in whole
         assert "SQL2 (synchronous)   synchronized" in whole
+        assert "orders   1,178 pages a call by plan 77   12 before by plan 31" in whole
+        assert "WITH head AS (SELECT TOP (1) * FROM [dbo].[orders]" in whole, "its text"
         await d.press("i")
         assert d.lines("state").splitlines() == [first, second]
 

@@ -33,6 +33,7 @@ from qmon.model.samples.groups import (
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.listing import ListedSample
 from qmon.model.samples.messages import OwnerSample, PrioritySample, SweepSample, TriedSample
+from qmon.model.samples.plans import PlanHistorySample, PlanSample
 from qmon.model.samples.server_state import LogSample, ReplicationSample
 from qmon.model.samples.usage import (
     FragmentSample,
@@ -89,7 +90,8 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "tried_attempts": TriedSample, "table_counters": TableCounterSample, "wait_totals": WaitTotal,
     "waits": polled.WaitSample, "writers": polled.WriterSample, "lost": LostSample,
     "partial": polled.PartialSample, "readable": polled.ReadableSample,
-    "replica": polled.ReplicaSample, "log": LogSample, "replication": ReplicationSample,
+    "replica": polled.ReplicaSample, "plan_history": PlanHistorySample, "plans": PlanSample,
+    "log": LogSample, "replication": ReplicationSample,
     "group_last": GroupLastSample, "group_messages": polled.MessageSample, "group_owners": GroupOwnerSample,
     "group_states": GroupStateSample, "group_states_by": GroupStateSample, "group_workers": GroupWorkersSample,
     "group_steps": GroupStepsSample, "group_steps_at": GroupStepsAtSample,

@@ -21,7 +21,14 @@ from qmon.model.verdicts.flow import (
 from qmon.model.verdicts.messages import DELIVERED_TWICE, HOLE, ORPHANS, POISON
 from qmon.model.verdicts.rule import Rule, RuleInput
 from qmon.model.verdicts.server import DEADLOCKS, HORIZON, LATCH, LOG, STATISTICS
-from qmon.model.verdicts.server_state import FAILED_OVER, LOG_FILLING, LOG_FULL, NOT_SYNCHRONIZING, REPLICA_BEHIND
+from qmon.model.verdicts.server_state import (
+    FAILED_OVER,
+    LOG_FILLING,
+    LOG_FULL,
+    NOT_SYNCHRONIZING,
+    PLAN_REGRESSED,
+    REPLICA_BEHIND,
+)
 from qmon.model.view import NOT_READ
 
 
@@ -91,6 +98,7 @@ RULES: Final[tuple[Rule, ...]] = (
     NO_POPS,
     FAILED_OVER,
     LOG_FILLING,
+    PLAN_REGRESSED,
     HORIZON,
     LOG,
     LATCH,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.figure import Severity
+from qmon.model.rates.plans import StatementUse, statements
 from qmon.model.samples.server_state import LogSample, ReplicationSample, ServerState
-from qmon.model.text import counted, duration, percent, size
+from qmon.model.text import counted, duration, number, percent, size
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always
 
 FULL: Final = 0.95
@@ -157,6 +158,39 @@ def _name_behind(s: RuleInput) -> str:
 REPLICA_BEHIND = Rule(
     "replica behind", Severity.NOTICE, 20.0, _behind,
     cause=_name_behind, keys={"3": always}, probes=("replication",), unread=_unread("replication"),
+)  # fmt: skip
+
+
+def _use_of(s: RuleInput) -> StatementUse | None:
+    """The statement of the queue whose plan has become worst, if one has."""
+    if s.snapshot is None or s.layout is None:
+        return None
+    mine = next((each for each in s.snapshot.plans if each.queue == s.layout.queue), None)
+    use = next(iter(statements(mine.plans)), None) if mine is not None else None
+    return use if use is not None and use.regressed else None
+
+
+def _regressed(s: RuleInput) -> str | None:
+    use = _use_of(s)
+    if use is None or use.plan_before is None:
+        return None
+    where = f" of {use.plan.routine}" if use.plan.routine else ""
+    now = f"{number(use.reads or 0.0)} pages a call by plan {use.plan.plan_id}, made {duration(use.plan.age_s)} ago"
+    before = f"{number(use.reads_before or 0.0)} in the days before by plan {use.plan_before.plan_id}"
+    return f"statement {use.plan.statement_id}{where} reads {now}; {before}"
+
+
+def _plans_unread(s: RuleInput) -> bool:
+    return (
+        s.snapshot is not None
+        and s.layout is not None
+        and all(each.queue != s.layout.queue for each in s.snapshot.plans)
+    )
+
+
+PLAN_REGRESSED = Rule(
+    "plan regressed", Severity.WARNING, 0.0, _regressed, keys={"3": always}, probes=("plans", "plan_history"),
+    unread=_plans_unread,
 )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from qmon.model.samples.usage import Fragmentation
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.background.catalog_reading import CatalogReading
 from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
+from qmon.monitor.background.plans import PlanReader
 from qmon.monitor.background.reader import BackgroundReader
 from qmon.monitor.background.scan_counts import COST_FACTOR, Counted, ScanCounts, Version
 from qmon.monitor.probes import deadlocks
@@ -49,7 +50,7 @@ _IDLE_S: Final = 1.0
 _GRAPHS: Final = ("", "graphs")
 _CATALOG: Final = ("", "catalog")
 """The tasks that are of the target as a whole, not of a queue."""
-_PROBES: Final = {"fragments": "fragmentation", "graphs": "deadlock_graphs", "catalog": "catalog"}
+_PROBES: Final = {"plans": "plans", "fragments": "fragmentation", "graphs": "deadlock_graphs", "catalog": "catalog"}
 """What some kinds of tasks are called where they fail."""
 _UNDER_WAY: Final = float("inf")
 """The due time of a task under way; another one was set meanwhile, and stands."""
@@ -100,6 +101,8 @@ class ExactCounts(BackgroundReader):
         self._refused = False
         """The last connection was not to be had."""
         self._fragments = FragmentationReader(engine)
+        self.plan_reader = PlanReader(engine)
+        """What the plans of the queues are read by."""
         self._graphs = deadlocks.DeadlockReports(engine)
         self.own = OwnUses()
         """What has been read of the tables here."""
@@ -123,17 +126,20 @@ class ExactCounts(BackgroundReader):
                 (name, kind): self._tasks.get((name, kind), _Task(name, kind, wanted=kind == "head"))
                 for name in self._queues
                 for kind in ("head", "count")
-            } | self._of_fragments()
+            } | self._now_and_then()
             for key in (_CATALOG, _GRAPHS) if self._graphs.able else (_CATALOG,):
                 self._tasks[key] = of_all.get(key) or _Task(*key, wanted=False, again=False)
         tables = {table for spec in specs for table in spec.facts.tables}
         self.own.keep(tables | self.counts.parts)
         self._wake.set()
 
-    def _of_fragments(self) -> dict[tuple[str, str], _Task]:
+    def _now_and_then(self) -> dict[tuple[str, str], _Task]:
+        """What is read of each queue rarely, and not at first."""
         self._fragments.keep(frozenset(self._queues))
+        self.plan_reader.keep(frozenset(self._queues))
+        kinds = {"fragments": self._fragments.able, "plans": self.plan_reader.able}
         first = self._clock() + FIRST_S
-        keys = [(name, "fragments") for name in self._queues if self._fragments.able]
+        keys = [(name, kind) for kind, able in kinds.items() if able for name in self._queues]
         return {key: self._tasks.get(key, _Task(*key, due_at=first, again=False)) for key in keys}
 
     def fragments(self) -> tuple[Fragmentation, ...]:
@@ -291,7 +297,10 @@ class ExactCounts(BackgroundReader):
             task.due_at, task.begun_at = _UNDER_WAY, self._clock()
             begun = self._forgotten.get(task.queue, 0)
         started = self._clock()
-        every = {"head": 0.0, "fragments": EVERY_S, "graphs": deadlocks.EVERY_S}.get(task.kind, _SETTLED_S)
+        every = {
+            "head": 0.0, "fragments": EVERY_S, "graphs": deadlocks.EVERY_S,
+            "plans": self.plan_reader.every_s(len(self._queues)),
+        }.get(task.kind, _SETTLED_S)  # fmt: skip
         given_up = counted = False
         try:
             if task.kind == "catalog" and self._catalog is not None:
@@ -303,6 +312,8 @@ class ExactCounts(BackgroundReader):
                 self._find_head(connection, found, task, begun)
             elif task.kind == "fragments":
                 self._fragments.read(connection, StatementCache(self._engine, connection.version), found)
+            elif task.kind == "plans":
+                self.plan_reader.read(connection, StatementCache(self._engine, connection.version), found)
             else:
                 step = self.counts.step(connection, found, self.qmons)
                 given_up, counted, every = step is None, step is not None and step.done, step.rest_s if step else every

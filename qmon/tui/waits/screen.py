@@ -81,10 +81,7 @@ class WaitsScreen(DashboardScreen):
         self.set_class(self._whole or server_state.trouble(view) or (tall and server_state.there(view)), "-stated")
         most = 100 if self._whole else _STATED if tall else _STATED_SHORT
         self.query_one("#state", Lines).show(
-            lambda cells, rows: (
-                server_state.lines(view, cells, min(rows, most)) or [((f" {server_state.unread(view)}", "muted"),)]
-            ),
-            stale=stale,
+            lambda cells, rows: server_state.lines(view, cells, min(rows, most), whole=self._whole), stale=stale
         )
 
     def action_server_state(self) -> None:

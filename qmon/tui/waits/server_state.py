@@ -1,4 +1,4 @@
-"""What lies under all queues: the log, and the copies of the database. What is in trouble comes first."""
+"""What lies under all queues: the log, the copies of the database, plans. What is in trouble comes first."""
 
 from __future__ import annotations
 
@@ -7,37 +7,41 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model import text
+from qmon.model.rates.plans import StatementUse, statements
 from qmon.model.samples.server_state import LogSample, ReplicationSample
 from qmon.model.verdicts.server_state import BEHIND_S, FILLING, FULL, lacks, named, share_used, stands
 from qmon.model.view import View
 from qmon.tui import figures
-from qmon.tui.sanitize import clean
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import LABEL, Line, LinePart, Span, entry, fit
 
 _MANY_PIECES: Final = 1_000
 """Virtual log files from which recovery and backups take noticeably longer."""
 _PIECES: Final = {"sqlserver": "virtual log files"}
 """What the log is made of, by engine."""
-_PROBES: Final = {"log": "log", "replication": "copies"}
+_PROBES: Final = {"log": "log", "replication": "copies", "plans": "plans", "plan_history": "plans"}
 """By the label of a line, where its probe failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A line of the panel; ``bad``: it is in trouble."""
+    """A line of the panel; ``bad``: it is in trouble; ``statement``: the text behind it."""
 
     label: str
     parts: tuple[LinePart, ...]
     bad: bool = False
+    statement: str = ""
 
-    def line(self, cells: int) -> Line:
+    def lines(self, cells: int, *, whole: bool) -> list[Line]:
+        """``whole``: with the text of its statement."""
         tone = "alarm" if self.bad else "muted"
-        return ((f" {self.label:<{LABEL}}", tone), *fit(self.parts, cells - LABEL - 2))
+        out: list[Line] = [((f" {self.label:<{LABEL}}", tone), *fit(self.parts, cells - LABEL - 2))]
+        return out + entry("", " ".join(self.statement.split()), cells, "muted", most=3) if whole else out
 
 
 def there(view: View | None) -> bool:
     """Whether anything of it was read, or could not be."""
-    return view is not None and (view.server.state is not None or bool(_failures(view)))
+    return view is not None and (view.server.state is not None or bool(view.server.plans or _failures(view)))
 
 
 def trouble(view: View | None) -> bool:
@@ -54,14 +58,15 @@ def summary(view: View | None) -> str:
     return f"read up to {text.whole_seconds(age_s)} ago" if age_s >= 1 else ""
 
 
-def lines(view: View | None, cells: int, rows: int) -> list[Line]:
-    """The panel, at most ``rows`` lines."""
+def lines(view: View | None, cells: int, rows: int, *, whole: bool = False) -> list[Line]:
+    """The panel, at most ``rows`` lines. ``whole``: with the texts of statements."""
     if view is None:
-        return []
-    out = [each.line(cells) for each in sorted(_readings(view), key=lambda each: not each.bad)]
+        return [((" waiting for the first figures", "muted"),)]
+    found = sorted(_readings(view), key=lambda each: not each.bad)
+    out = [line for each in found for line in each.lines(cells, whole=whole)]
     for label, words in _failures(view).items():
         out += entry(label, words, cells, "faint", most=2)
-    return out[:rows]
+    return out[:rows] if out else [((f" {_unread(view)}", "muted"),)]
 
 
 def _failures(view: View) -> dict[str, str]:
@@ -70,6 +75,15 @@ def _failures(view: View) -> dict[str, str]:
 
 
 def _readings(view: View) -> Iterator[_Reading]:
+    yield from _of_state(view)
+    for queue in view.server.plans:
+        if found := statements(queue.plans):
+            yield _plan(queue.queue, found[0])
+    if view.server.plans and all(queue.unread for queue in view.server.plans):
+        yield _Reading("plans", (LinePart.of(clean(view.server.plans[0].unread), "faint"),))
+
+
+def _of_state(view: View) -> Iterator[_Reading]:
     state = view.server.state
     if state is None:
         return
@@ -129,8 +143,22 @@ def _copy(copy: ReplicationSample) -> _Reading:
     return _Reading("copy", tuple(parts), bool(why) or late)
 
 
-def unread(view: View | None) -> str:
+def _plan(queue: str, use: StatementUse) -> _Reading:
+    """What the statement of a queue that matters most reads by its plan, and read before."""
+    plan, before = use.plan, use.plan_before
+    tone = "alarm" if use.regressed else "text"
+    parts = [
+        LinePart.of(shorten(clean(queue), 20), "strong"),
+        LinePart(((text.number(use.reads or 0.0), tone), (f" pages a call by plan {clean(plan.plan_id)}", "muted"))),
+    ]
+    if before is not None and use.reads_before is not None:
+        by = f" by plan {clean(before.plan_id)}" if before.plan_id != plan.plan_id else ""
+        parts.append(LinePart(((text.number(use.reads_before), "text"), (f" before{by}", "muted")), 1))
+    parts.append(LinePart.of("forced" if plan.forced else "", "accent", 3))
+    parts.append(LinePart.of(clean(plan.routine), "muted", 2))
+    return _Reading("plan", tuple(part for part in parts if part.spans[0][0]), use.regressed, plan.statement)
+
+
+def _unread(view: View) -> str:
     """What is said where there is nothing to show."""
-    if view is None:
-        return "waiting for the first figures"
     return figures.not_read(view, "what lies under the queues", *_PROBES)
