@@ -6,10 +6,12 @@ judged again from a recording.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.messages import DrawerSample
+from qmon.model.samples.plans import QueuePlans
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
 from qmon.model.waits.deadlocks import Deadlocks
@@ -106,13 +108,14 @@ class TargetEvidence:
     """About the target as a whole, once a poll for all its queues (``monitor.state.target``).
 
     ``waiting``: what sessions waited for in the last few seconds; ``commits``: transactions committed per second.
-    ``failed_over``: a failover of the last minutes.
+    ``failed_over``: a failover of the last minutes. ``plans``: by queue.
     """
 
     waiting: Waiting | None = None
     commits: float | None = None
     deadlocks: Deadlocks | None = None
     failed_over: FailedOver | None = None
+    plans: Mapping[str, QueuePlans] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,7 +134,8 @@ class Snapshot:
     read less often for that. ``server_counters``, ``version_store``: as SQL Server has them. ``cpu_ms``: milliseconds
     that our own session was on a processor since the poll before; ``None`` where the server does not say.
     ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll. ``fragments``: how
-    far their indexes are fragmented, ``plans``: by which plans they are popped, both as last read. ``first``: the first
+    far their indexes are fragmented, as last read; ``plans``: by which plans they are
+    popped, where that was read since the poll before. ``first``: the first
     poll over its connection.
     ``every_s``: seconds between readings of a queue that nobody looks at; 0: it is read in each poll.
     ``server_state``: what lies under all queues, as last read.

@@ -234,9 +234,9 @@ def _plans(connection: Connection, engine: Engine, statements: StatementCache, s
     plans = PlanReader(engine)
     if plans.able:
         yield _timed("plans", spec.layout.queue, lambda: plans.read(connection, statements, spec))
-        yield from (
-            Check("(plans)", each.queue, problem=each.unread, expected=True) for each in plans.known() if each.unread
-        )
+        for each in plans.read_since():
+            if each.unread:
+                yield Check("(plans)", each.queue, problem=each.unread, expected=True)
 
 
 def _run(connection: Connection, statement: ProbeStatement) -> Check:

@@ -163,9 +163,7 @@ REPLICA_BEHIND = Rule(
 
 def _use_of(s: RuleInput) -> StatementUse | None:
     """The statement of the queue whose plan has become worst, if one has."""
-    if s.snapshot is None or s.layout is None:
-        return None
-    mine = next((each for each in s.snapshot.plans if each.queue == s.layout.queue), None)
+    mine = s.target.plans.get(s.layout.queue) if s.layout is not None else None
     use = next(iter(statements(mine.plans)), None) if mine is not None else None
     return use if use is not None and use.regressed else None
 
@@ -181,11 +179,7 @@ def _regressed(s: RuleInput) -> str | None:
 
 
 def _plans_unread(s: RuleInput) -> bool:
-    return (
-        s.snapshot is not None
-        and s.layout is not None
-        and all(each.queue != s.layout.queue for each in s.snapshot.plans)
-    )
+    return s.layout is not None and s.layout.queue not in s.target.plans
 
 
 PLAN_REGRESSED = Rule(

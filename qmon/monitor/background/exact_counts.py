@@ -18,6 +18,7 @@ from qmon.engines.base import Connection, Engine, Session
 from qmon.engines.rows import records
 from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QmonError
 from qmon.model.budget import Budget, Key
+from qmon.model.rates import plans
 from qmon.model.samples.deadlocks import Circle
 from qmon.model.samples.polled import ClockSample, HeadSample
 from qmon.model.samples.usage import Fragmentation
@@ -299,7 +300,7 @@ class ExactCounts(BackgroundReader):
         started = self._clock()
         every = {
             "head": 0.0, "fragments": EVERY_S, "graphs": deadlocks.EVERY_S,
-            "plans": self.plan_reader.every_s(len(self._queues)),
+            "plans": plans.every_s(len(self._queues)),
         }.get(task.kind, _SETTLED_S)  # fmt: skip
         given_up = counted = False
         try:

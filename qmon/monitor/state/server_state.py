@@ -1,16 +1,20 @@
-"""What lies under all queues over time: whether another server answers now, and for how long qmon has been alone."""
+"""What lies under all queues over time: whether another server answers now, and by which plans they are popped."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from qmon.model.evidence import FailedOver
+from qmon.model.rates.plans import every_s
+from qmon.model.samples.plans import QueuePlans
 from qmon.model.samples.server_state import ReplicationSample
 from qmon.model.snapshot import Snapshot
 
 SAID_S: Final = 300.0
 """Seconds for which a failover is said."""
 _SECONDARY: Final = "secondary"
+_STALE: Final = 3.0
+"""Times the pace of reading plans, after which what was read is forgotten."""
 
 
 class ServerStateTrack:
@@ -32,6 +36,24 @@ class ServerStateTrack:
         if seen is not None and not 0.0 <= snapshot.sampled_at - seen.at < SAID_S:
             seen = self._failed_over = None
         return seen
+
+
+class PlanTrack:
+    """By which plans the queues are popped, as last read. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, QueuePlans] = {}
+
+    def add(self, snapshot: Snapshot) -> tuple[QueuePlans, ...]:
+        """Take in one poll; what is known of its queues, and not too old."""
+        old_s = _STALE * every_s(len(snapshot.queues))
+        names = {each.layout.queue for each in snapshot.queues}
+        known = self._known | {found.queue: found for found in snapshot.plans}
+        self._known = {
+            name: found for name, found in known.items()
+            if name in names and 0.0 <= snapshot.sampled_at - found.read_at <= old_s
+        }  # fmt: skip
+        return tuple(self._known.values())
 
 
 def _moved(before: ReplicationSample, now: ReplicationSample) -> tuple[str, str] | None:

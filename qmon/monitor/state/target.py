@@ -17,7 +17,7 @@ from qmon.monitor.state.broker import BrokerTrack
 from qmon.monitor.state.queue import QueueTrack
 from qmon.monitor.state.rates.counters import RECENT_S, SHOWN_S, CounterTrack, CounterWindow, DeadlockTrack, WaitTrack
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
-from qmon.monitor.state.server_state import ServerStateTrack
+from qmon.monitor.state.server_state import PlanTrack, ServerStateTrack
 from qmon.monitor.state.stale_figures import gone_queues
 from qmon.monitor.state.usage import uses_of
 
@@ -53,15 +53,18 @@ class TargetHistory:
         self._counters = CounterTrack(window_s)
         self._broker = BrokerTrack()
         self._state = ServerStateTrack()
+        self._plans = PlanTrack()
 
     def add(self, snapshot: Snapshot) -> View:
         """Take in one poll; returns all figures as they are now."""
         unbroken = self._unbroken(snapshot)
         self._waits.add(snapshot, unbroken=unbroken)
-        server = self._server(snapshot, unbroken)
+        plans = self._plans.add(snapshot)
+        server = replace(self._server(snapshot, unbroken), plans=plans)
         readings = TargetEvidence(
             waiting=self._waits.over(RECENT_S), commits=self._recent_commits(),
             deadlocks=self._deadlocks.add(snapshot, unbroken=unbroken), failed_over=self._state.add(snapshot),
+            plans={each.queue: each for each in plans},
         )  # fmt: skip
         queues, gone = [], gone_queues(snapshot)
         sessions = None if snapshot.clients is None else Sessions(snapshot.clients)
@@ -143,7 +146,7 @@ class TargetHistory:
             blocking=None if now.blocking is None else forest(now.blocking, _held_by_session(now)),
             horizon=now.horizon, version_store=now.version_store, waiting=self._waits.over(SHOWN_S),
             counters=self._counters.add(now, unbroken=unbroken), broker=self._broker.add(now), observing=now.observing,
-            state=now.server_state, plans=now.plans,
+            state=now.server_state,
         )  # fmt: skip
 
 

@@ -1,0 +1,69 @@
+"""What the calls of a statement read now and read before, and whether another plan is behind it. Pure functions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.samples.plans import PlanSample
+
+TIMES: Final = 3.0
+"""How many times more pages a call must read than before."""
+LEAST_READS: Final = 50.0
+"""Pages a call below which nobody would notice."""
+FEWEST: Final = 20
+"""Calls on either side that make an average."""
+
+_EVERY_S: Final = 300.0
+_EACH_S: Final = 30.0
+"""Seconds from one queue to the next: where there are many, each comes round less often."""
+
+
+def every_s(queues: int) -> float:
+    """Seconds between two readings of one of so many queues, or more where one took long."""
+    return max(_EVERY_S, _EACH_S * queues)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementUse:
+    """One statement: pages that a call reads, now and before; ``None``: it did not run then.
+
+    ``plan`` and ``plan_before``: by which most calls ran.
+    """
+
+    plan: PlanSample
+    plan_before: PlanSample | None
+    calls: int
+    reads: float | None
+    calls_before: int
+    reads_before: float | None
+
+    @property
+    def regressed(self) -> bool:
+        """Whether another plan reads much more than the one before."""
+        if self.reads is None or self.reads_before is None or self.plan_before is None:
+            return False
+        enough = min(self.calls, self.calls_before) >= FEWEST
+        worse = self.reads >= max(LEAST_READS, TIMES * self.reads_before)
+        return enough and worse and self.plan.plan_id != self.plan_before.plan_id
+
+
+def statements(plans: Iterable[PlanSample]) -> tuple[StatementUse, ...]:
+    """What each statement that ran lately reads, those first whose plan is worse than before, then what reads most."""
+    by_statement: defaultdict[str, list[PlanSample]] = defaultdict(list)
+    for plan in plans:
+        by_statement[plan.statement_id].append(plan)
+    found = [_use(each) for each in by_statement.values() if any(plan.calls for plan in each)]
+    return tuple(sorted(found, key=lambda use: (not use.regressed, -(use.reads or 0.0) * use.calls)))
+
+
+def _use(plans: list[PlanSample]) -> StatementUse:
+    calls, before = sum(plan.calls for plan in plans), sum(plan.calls_before for plan in plans)
+    old = max(plans, key=lambda plan: plan.calls_before)
+    return StatementUse(
+        max(plans, key=lambda plan: plan.calls), old if before else None,
+        calls, sum(plan.reads for plan in plans) / calls if calls else None,
+        before, sum(plan.reads_before for plan in plans) / before if before else None,
+    )  # fmt: skip

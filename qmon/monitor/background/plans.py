@@ -1,0 +1,71 @@
+"""The plans of the statements that pop, one queue at a time, where the server itself remembers them (Query Store)."""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import replace
+from typing import Final
+
+from qmon.engines.base import Connection, Engine, Value
+from qmon.engines.rows import records
+from qmon.engines.sql import queries
+from qmon.model.rates.plans import statements as statements_of
+from qmon.model.samples.plans import PlanHistorySample, PlanSample, QueuePlans
+from qmon.model.samples.polled import ClockSample
+from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.statements import StatementCache
+from qmon.redact import hide_passwords
+
+_MOST: Final = 40
+_CHARS: Final = 400
+_STATEMENTS: Final = 3
+"""So many of a queue are kept."""
+_NEWEST: Final = (10_000, 0)
+_NO_HISTORY: Final = "this server does not remember plans: Query Store came with SQL Server 2016"
+
+
+class PlanReader:
+    """What has been read. The thread of the background reader reads, that of the poll asks."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.able = queries.exists(engine.name, "probe/plans", _NEWEST)
+        """Whether this engine has such a probe."""
+        self._read: dict[str, QueuePlans] = {}
+        self._lock = threading.Lock()
+
+    def keep(self, queues: frozenset[str]) -> None:
+        """Forget the queues that are gone."""
+        with self._lock:
+            self._read = {name: found for name, found in self._read.items() if name in queues}
+
+    def read_since(self) -> tuple[QueuePlans, ...]:
+        """What was read since this was asked last: of each queue its plans, or why none are known."""
+        with self._lock:
+            found, self._read = self._read, {}
+            return tuple(found.values())
+
+    def read(self, connection: Connection, statements: StatementCache, spec: Spec) -> None:
+        """Read the plans of one queue. Raises what ``Connection.fetch`` raises."""
+        found = self._of(connection, statements, spec)
+        with self._lock:
+            self._read[spec.layout.queue] = found
+
+    def _of(self, connection: Connection, statements: StatementCache, spec: Spec) -> QueuePlans:
+        queue, table = spec.layout.queue, spec.layout.table.name
+        if not statements.has("plans"):
+            now = records(ClockSample, connection.fetch(statements.of("clock", ClockSample).bound))[0]
+            return QueuePlans(queue, now.now_at, unread=_NO_HISTORY)
+        asked = statements.of("plan_history", PlanHistorySample)
+        history = records(PlanHistorySample, connection.fetch(asked.bound))[0]
+        if not history.kept:
+            return QueuePlans(queue, history.read_at, unread=history.why)
+        values: dict[str, Value] = {"name": table, "limit": _MOST, "chars": _CHARS}
+        plans = records(PlanSample, connection.fetch(statements.of("plans", PlanSample, values).bound))
+        word = re.compile(rf"(?<!\w){re.escape(table)}(?!\w)", re.IGNORECASE)
+        mine = [plan for plan in plans if word.search(plan.statement)]
+        kept = {use.plan.statement_id for use in statements_of(mine)[:_STATEMENTS]}
+        return QueuePlans(
+            queue, history.read_at,
+            tuple(replace(p, statement=hide_passwords(p.statement)) for p in mine if p.statement_id in kept),
+        )  # fmt: skip

@@ -1,0 +1,68 @@
+-- The plans of the statements that take or change rows of a table, as Query Store has them, with what their calls have read: in the
+-- intervals of the last hour, and in those of the days before. A statement is found by the table's name in its text, so that one of
+-- a longer name may be among them. Needs VIEW DATABASE STATE (2022 and later: VIEW DATABASE PERFORMANCE STATE).
+-- :name          the table's name
+-- :limit         so many plans at most; of as many statements
+-- :chars         so much of a statement's text
+-- > statement_id its number in Query Store
+-- > plan_id      the same of the plan
+-- > routine      the procedure that the statement is in; empty: in none
+-- > age_s        seconds since the plan was first made
+-- > forced       somebody has forced this plan
+-- > calls        calls that ended in the last hour, and in the rest of the interval in which it began
+-- > reads        pages that they have read, in memory or not
+-- > calls_before calls that ended in the seven days before
+-- > reads_before pages that these have read
+-- > statement    the beginning of its text
+WITH found AS (
+    SELECT TOP (CAST(:limit AS int))
+        q.query_id,
+        q.object_id,
+        t.query_sql_text
+    FROM sys.query_store_query AS q
+    JOIN sys.query_store_query_text AS t ON t.query_text_id = q.query_text_id
+    WHERE q.is_internal_query = 0
+        AND q.last_execution_time >= DATEADD(HOUR, -1, SYSDATETIMEOFFSET())
+        AND CHARINDEX(CAST(:name AS nvarchar(128)), t.query_sql_text) > 0
+        AND (
+            LOWER(t.query_sql_text) LIKE N'%delete%'
+            OR LOWER(t.query_sql_text) LIKE N'%update%'
+            OR LOWER(t.query_sql_text) LIKE N'%merge%'
+            OR LOWER(t.query_sql_text) LIKE N'%readpast%'
+        )
+    ORDER BY q.last_execution_time DESC
+)
+SELECT TOP (CAST(:limit AS int))
+    CAST(f.query_id AS nvarchar(20)) AS statement_id,
+    CAST(p.plan_id AS nvarchar(20)) AS plan_id,
+    CAST(COALESCE(OBJECT_SCHEMA_NAME(f.object_id) + N'.' + OBJECT_NAME(f.object_id), N'') AS nvarchar(260)) AS routine,
+    CAST(DATEDIFF(MINUTE, p.initial_compile_start_time, SYSDATETIMEOFFSET()) * 60.0 AS float) AS age_s,
+    CAST(p.is_forced_plan AS bit) AS forced,
+    CAST(COALESCE(u.calls, 0) AS bigint) AS calls,
+    CAST(COALESCE(u.reads, 0.0) AS float) AS reads,
+    CAST(COALESCE(u.calls_before, 0) AS bigint) AS calls_before,
+    CAST(COALESCE(u.reads_before, 0.0) AS float) AS reads_before,
+    CAST(COALESCE(LEFT(f.query_sql_text, CAST(:chars AS int)), N'') AS nvarchar(4000)) AS statement
+FROM found AS f
+JOIN sys.query_store_plan AS p ON p.query_id = f.query_id
+CROSS APPLY (
+    SELECT
+        SUM(CASE WHEN i.end_time > DATEADD(HOUR, -1, SYSDATETIMEOFFSET()) THEN r.count_executions END) AS calls,
+        SUM(CASE WHEN i.end_time > DATEADD(HOUR, -1, SYSDATETIMEOFFSET()) THEN r.count_executions * r.avg_logical_io_reads END)
+            AS reads,
+        SUM(CASE WHEN i.end_time > DATEADD(HOUR, -1, SYSDATETIMEOFFSET()) THEN NULL ELSE r.count_executions END) AS calls_before,
+        SUM(
+            CASE
+                WHEN i.end_time > DATEADD(HOUR, -1, SYSDATETIMEOFFSET()) THEN NULL
+                ELSE r.count_executions * r.avg_logical_io_reads
+            END
+        ) AS reads_before
+    FROM sys.query_store_runtime_stats AS r
+    JOIN sys.query_store_runtime_stats_interval AS i ON i.runtime_stats_interval_id = r.runtime_stats_interval_id
+    WHERE r.plan_id = p.plan_id
+        AND r.execution_type = 0
+        AND i.start_time >= DATEADD(DAY, -7, SYSDATETIMEOFFSET())
+) AS u
+WHERE u.calls > 0 OR u.calls_before > 0
+ORDER BY u.calls DESC, p.plan_id DESC
+OPTION (MAXDOP 1)
