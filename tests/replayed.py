@@ -91,12 +91,15 @@ def value(kind: Type, poll: int) -> object:
 
 PRIMARY: Final[dict[str, object]] = {"in_recovery": False, "replay_paused": False}
 """What a server says that can be written."""
+ROOM: Final = 100 * BIG
+"""What a log or tempdb may come to: neither is full."""
 Row = Callable[[str, tuple[tuple[str, Type], ...], int], Sequence[tuple[object, ...]]]
 
 
 def full(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
     """One row, NULL where nothing but NULL can be."""
-    return [tuple(PRIMARY.get(c, None if not kind.name else value(kind, poll)) for c, kind in columns)]
+    fixed = {"most": ROOM, **PRIMARY}
+    return [tuple(fixed.get(c, None if not kind.name else value(kind, poll)) for c, kind in columns)]
 
 
 def emptied(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:

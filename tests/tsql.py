@@ -189,7 +189,7 @@ class _Reader:
             if at < len(parts) and isinstance(parts[at], Group):
                 skipped.add(at)  # names of its columns
         self.hint(parts, at, skipped)
-        view = ".".join(names).lower() if len(names) == 2 and names[0].lower() == "sys" else ""
+        view = system_view(names)
         scope[alias.lower()] = view
         if view and not view.startswith("sys.sp_"):
             fact = views().get(view)
@@ -247,6 +247,13 @@ class _Reader:
             if known[2] > self.since
             else ""
         )
+
+
+def system_view(names: Sequence[str]) -> str:
+    """Which system view a name stands for, one of tempdb among them; empty: none."""
+    parts = [name.lower() for name in names]
+    parts = parts[1:] if parts[:1] == ["tempdb"] else parts
+    return ".".join(parts) if len(parts) == 2 and parts[0] == "sys" else ""
 
 
 def _is_name(part: str) -> bool:

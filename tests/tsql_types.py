@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tests.tsql import Group, grouped, views
+from tests.tsql import Group, grouped, system_view, views
 
 RANKS: Final = (
     "sysname", "varchar", "nvarchar", "bit", "tinyint", "smallint", "int", "bigint", "numeric", "real", "float",
@@ -141,7 +141,7 @@ def _sources(
             select = bool(first.parts) and _word(first.parts[0]) in ("SELECT", "WITH")
             columns: Mapping[str, Type] | None = _query(first.parts, [found, *scopes], named) if select else None
         else:
-            columns = named.get(names[0].lower()) if len(names) == 1 else _view(".".join(names))
+            columns = named.get(names[0].lower()) if len(names) == 1 else _view(system_view(names))
             if at < len(parts) and isinstance(parts[at], Group):
                 at += 1
         alias = names[-1]

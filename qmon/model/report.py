@@ -80,6 +80,16 @@ def _state(found: ServerState) -> dict[str, Any]:
             }
             for each in found.replication
         ],
+        "tempdb": None if found.temp_space is None else {
+            "total_bytes": found.temp_space.total, "used_bytes": found.temp_space.used,
+            "most_bytes": found.temp_space.most, "row_versions_bytes": found.temp_space.versions,
+        },
+        "service": None if found.service is None else {
+            "objective": found.service.objective or None, "pool": found.service.pool or None,
+            "serverless": found.service.serverless,
+        },
+        "limits": None if found.limits is None else asdict(found.limits),
+        "pool_limits": None if found.pool_limits is None else asdict(found.pool_limits),
     }  # fmt: skip
 
 

@@ -41,7 +41,7 @@ from qmon.monitor.probes.groups import GroupProbes
 from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import QueueProbes, Spec
-from qmon.monitor.probes.server_state import READ_EVERY
+from qmon.monitor.probes.server_state import POOL_LIMITS, READ_EVERY
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 
 GIVES: Final = (
@@ -102,7 +102,7 @@ _TARGET = (
     ("server_counters", ServerCounters),
     ("wait_totals", WaitTotal),
     ("latches", LatchSample),
-    *((probe, record) for probe, (record, _) in READ_EVERY.items()),
+    *((probe, record) for probe, (record, _) in READ_EVERY.items() if probe != POOL_LIMITS),
 )
 
 _FEW_PAGES: Final = 16

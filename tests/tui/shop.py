@@ -151,6 +151,16 @@ class Shop(Driver):
         }  # fmt: skip
         return [common | here, common | near, *([common | far] if self.ails else [])]
 
+    def _temp_space(self, queue: str) -> Sequence[Values]:
+        used = 7_800 * 2**20 if self.ails else 512 * 2**20
+        return [
+            {"total": 8 * 2**30, "used": used, "most": 8 * 2**30, "versions": used // 2, "internal": used // 4,
+             "objects": used // 8}
+        ]  # fmt: skip
+
+    def _temp_sessions(self, queue: str) -> Sequence[Values]:
+        return [{"session": 91, "application": "reports", "host": "app-9", "internal": 90 * 2**20, "objects": 2**20}]
+
     def _plan_history(self, queue: str) -> Sequence[Values]:
         return [{"read_at": self._now, "kept": True, "why": ""}]
 

@@ -34,7 +34,6 @@ QUEUES: tuple[Mapping[str, object], ...] = (
 )  # fmt: skip
 ROWS: Mapping[str, Rows] = {
     "probe/writers": lambda poll: (),
-    "probe/log": lambda poll: (),
     "probe/broker_queues": lambda poll: QUEUES,
     "probe/broker_monitors": lambda poll: (
         {"queue_id": 503, "state": "RECEIVES_OCCURRING", "empty_s": 4.25, "activated_s": 60.5, "waiting": 2,
@@ -99,7 +98,7 @@ async def test_without_the_right_to_see_monitors_the_queues_are_shown_and_the_ri
 
 
 async def test_where_there_are_no_such_queues_nothing_is_said_of_them() -> None:
-    none: Mapping[str, Rows] = {"probe/broker_queues": lambda poll: (), "probe/log": lambda poll: ()}
+    none: Mapping[str, Rows] = {"probe/broker_queues": lambda poll: ()}
     async with dashboard() as d:
         await d.give(folded(none))
         assert "Service Broker" not in d.text()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.samples.server_state import LogSample, ServerState
+from qmon.model.samples.server_state import LimitsSample, LogSample, ServerState, ServiceSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
 from qmon.recording.history.timeline import TimelineEvent, VerdictChanges
@@ -104,3 +104,16 @@ async def test_why_nothing_is_known_is_said() -> None:
         nothing = LogSample(None, None, None, "", None, None)
         await d.give(view(server=replace(target(), state=ServerState(log=nothing)), sequence=9))
         assert "log       held by nothing" in d.text()
+
+
+async def test_what_was_bought_of_azure_is_shown_with_what_is_used_of_it() -> None:
+    service = ServiceSample("GP_S_Gen5_2", "", False, True)
+    limits = LimitsSample(0.4, 0.02, 1.0, 0.9, None, 0.01, None)
+    made = ServerState(service=service, limits=limits)
+    async with dashboard((160, 50)) as d:
+        await d.press("3")
+        await d.give(view(server=replace(target(), state=made)))
+        assert "GP_S_Gen5_2   serverless   processor time 40 %   log writes 100 %   reads and writes 2 %" in d.text()
+        pooled = ServerState(service=ServiceSample("ElasticPool", "shops", True, False), pool_limits=limits)
+        await d.give(view(server=replace(target(), state=pooled), sequence=9))
+        assert "service   pool shops   processor time 40 %" in d.text()

@@ -6,10 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.model.evidence import TargetEvidence
 from qmon.model.samples.polled import WriterSample
-from qmon.model.samples.server_state import LogSample, ReplicationSample, ServerState
+from qmon.model.samples.server_state import (
+    LimitsSample,
+    LogSample,
+    ReplicationSample,
+    ServerState,
+    ServiceSample,
+    TempSessionSample,
+    TempSpaceSample,
+)
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import server_state as rules
 from qmon.model.verdicts.judge import judge, undecided
@@ -146,6 +154,70 @@ def test_another_secondary_is_no_failover() -> None:
     reader = replace(HERE, role="secondary")
     assert followed(reader, replace(reader, name="SQL3")) == [None, None]
     assert followed(HERE, HERE) == [None, None]
+
+
+TEMP = TempSpaceSample(8 * GB, 8 * GB, 8 * GB, 5 * GB, 2 * GB, None)
+
+
+def test_a_full_tempdb_is_said_with_what_fills_it() -> None:
+    session = TempSessionSample(91, "reports", "app-9", GB, None)
+    found = ServerState(temp_space=TEMP, temp_sessions=(session,))
+    assert proof(rules.TEMP_FILLING, found) == (
+        "100 % of tempdb is used (8.0 GB of 8.0 GB): 5.0 GB row versions, 2.0 GB sorts and joins;"
+        " session 91 holds 1.0 GB"
+    )
+    assert proof(rules.TEMP_FILLING, ServerState(temp_space=replace(TEMP, most=None))) is None
+    assert proof(rules.TEMP_FILLING, ServerState(temp_space=replace(TEMP, used=None))) is None
+    assert proof(rules.TEMP_FILLING, ServerState(temp_space=replace(TEMP, used=7 * GB))) is None
+
+
+LIMITS = LimitsSample(0.4, 0.2, 1.0, 1.0, None, 0.01, None)
+SINGLE = ServiceSample("GP_Gen5_2", "", False, False)
+POOLED = ServiceSample("ElasticPool", "shops", True, False)
+
+
+def test_what_is_used_up_of_what_was_bought_is_said_but_for_memory() -> None:
+    assert proof(rules.AT_LIMIT, ServerState(service=SINGLE, limits=LIMITS)) == (
+        "log writes 100 % of what GP_Gen5_2 allows: the server holds statements back"
+    )
+    assert proof(rules.AT_LIMIT, ServerState(limits=replace(LIMITS, cpu=0.97))) == (
+        "log writes 100 %, processor time 97 % of what the database allows: the server holds statements back"
+    )
+    fine = replace(LIMITS, log_write=0.5)
+    assert proof(rules.AT_LIMIT, ServerState(service=POOLED, limits=fine, pool_limits=LIMITS)) == (
+        "log writes 100 % of what the elastic pool shops allows: the server holds statements back"
+    )
+    assert proof(rules.AT_LIMIT, ServerState(service=SINGLE, limits=fine)) is None
+    assert proof(rules.AT_LIMIT, ServerState(limits=LimitsSample(*[None] * 7))) is None
+
+
+def test_a_serverless_database_that_only_qmon_keeps_awake_is_said() -> None:
+    state = ServerState(service=ServiceSample("GP_S_Gen5_2", "", False, True))
+    alone = replace(poll(1, 1000.0), server_state=state)
+    alone = replace(alone, server=replace(alone.server, sessions=0))
+    words = "nobody but qmon is connected to GP_S_Gen5_2: its polls keep it from pausing, and are billed"
+    given = replace(FINE, snapshot=alone)
+    assert rules.KEPT_AWAKE.proof(given) == words
+    verdicts, since = judge(given, 1000.0, {})
+    assert "kept awake" not in [each.code for each in verdicts], "it would not pause so soon"
+    verdicts, _ = judge(given, 1000.0 + rules.ALONE_S, since)
+    assert [(each.code, each.key) for each in verdicts] == [("kept awake", "q")]
+    for seen in (
+        replace(alone, server=replace(alone.server, sessions=1)),
+        replace(alone, server=replace(alone.server, sees_sessions=False)),
+        replace(alone, server_state=ServerState(service=SINGLE)),
+        replace(alone, server_state=None),
+    ):
+        assert rules.KEPT_AWAKE.proof(replace(FINE, snapshot=seen)) is None
+
+
+def test_a_pool_is_asked_about_where_the_database_is_in_one() -> None:
+    probes = ServerStateProbes(StatementCache(SqlServer(), (AZURE, 0)))
+    assert "pool_limits" not in {each.probe for each in probes.wanted(0.0)}
+    found, _ = probes.learn({("", "service"): (POOLED,), ("", "limits"): (LIMITS,)}, (), 1000.0)
+    assert found is not None
+    assert (found.service, found.limits, found.pool_limits) == (POOLED, LIMITS, None)
+    assert {each.probe for each in probes.wanted(1.0)} == {"pool_limits"}
 
 
 def test_each_is_read_at_its_own_pace_and_stands_until_it_is_old() -> None:

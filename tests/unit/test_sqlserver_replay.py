@@ -34,7 +34,14 @@ from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.listing import ListedSample
 from qmon.model.samples.messages import OwnerSample, PrioritySample, SweepSample, TriedSample
 from qmon.model.samples.plans import PlanHistorySample, PlanSample
-from qmon.model.samples.server_state import LogSample, ReplicationSample
+from qmon.model.samples.server_state import (
+    LimitsSample,
+    LogSample,
+    ReplicationSample,
+    ServiceSample,
+    TempSessionSample,
+    TempSpaceSample,
+)
 from qmon.model.samples.usage import (
     FragmentSample,
     NamingSample,
@@ -54,7 +61,7 @@ from qmon.monitor.poll.replaced import LostSample
 from qmon.monitor.probes.locks import LockSample, UnseenSample
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
-from tests.replayed import BIG, Driver, columns_of, connection, emptied, full, value
+from tests.replayed import BIG, ROOM, Driver, columns_of, connection, emptied, full, value
 from tests.tsql_rendered import names_for, rendered
 from tests.tsql_types import Type
 from tests.unit.test_sqlserver_views import PROBES
@@ -90,7 +97,9 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "tried_attempts": TriedSample, "table_counters": TableCounterSample, "wait_totals": WaitTotal,
     "waits": polled.WaitSample, "writers": polled.WriterSample, "lost": LostSample,
     "partial": polled.PartialSample, "readable": polled.ReadableSample,
-    "replica": polled.ReplicaSample, "plan_history": PlanHistorySample, "plans": PlanSample,
+    "replica": polled.ReplicaSample, "temp_space": TempSpaceSample, "temp_sessions": TempSessionSample,
+    "service": ServiceSample, "limits": LimitsSample, "pool_limits": LimitsSample,
+    "plan_history": PlanHistorySample, "plans": PlanSample,
     "log": LogSample, "replication": ReplicationSample,
     "group_last": GroupLastSample, "group_messages": polled.MessageSample, "group_owners": GroupOwnerSample,
     "group_states": GroupStateSample, "group_states_by": GroupStateSample, "group_workers": GroupWorkersSample,
@@ -139,7 +148,7 @@ def test_the_documented_types_fit_the_record(file: SqlFile, row: Any) -> None:
     }
     for name, kind in columns_of(statement.text):
         if kind.name == "bigint" and getattr(found, name) is not None:
-            assert getattr(found, name) in (BIG, float(BIG))
+            assert getattr(found, name) in (BIG, float(BIG), ROOM)
 
 
 def test_a_type_that_does_not_fit_is_found() -> None:

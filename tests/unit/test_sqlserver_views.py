@@ -77,6 +77,7 @@ def probe(name: str, since: int) -> str:
             "SUM(u.latch_count)",
             "stats has no column latch_count",
         ),
+        ("temp_space", "s.total_page_count", "s.total_pages", "sys.dm_db_file_space_usage has no column total_pages"),
         ("wait_totals", "h.latch_class <>", "h.class <>", "sys.dm_os_latch_stats has no column class"),
         ("sequences", "s.current_value", "s.last_used_value", "only since 14, and this file serves 11"),
         ("latches", "sys.dm_exec_sql_text(r.sql_handle)", "sys.dm_db_page_info(1, 1, 1, NULL)", "only since 15"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 from qmon.model.rates.counters import CounterRates
+from qmon.model.samples.server_state import LimitsSample
 
 
 class VerdictReport(TypedDict):
@@ -182,11 +183,32 @@ class CopyReport(TypedDict):
     behind_seconds: float | None
 
 
+class TempReport(TypedDict):
+    """The space that sessions share for temporary tables, sorts and row versions."""
+
+    total_bytes: int | None
+    used_bytes: int | None
+    most_bytes: int | None
+    row_versions_bytes: int | None
+
+
+class ServiceReport(TypedDict):
+    """What was bought of a managed service."""
+
+    objective: str | None
+    pool: str | None
+    serverless: bool
+
+
 class ServerStateReport(TypedDict):
     """What lies under all queues, as it was last read."""
 
     log: LogReport | None
     replication: list[CopyReport]
+    tempdb: TempReport | None
+    service: ServiceReport | None
+    limits: LimitsSample | None
+    pool_limits: LimitsSample | None
 
 
 class StatusReport(TypedDict):

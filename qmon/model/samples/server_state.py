@@ -1,4 +1,4 @@
-"""Samples of what lies under all queues and changes slowly: the log, the copies of the database.
+"""Samples of what lies under all queues: the log, the copies of the database, temporary space, limits of a service.
 
 One record a probe, as in ``qmon.model.samples.polled``. Both engines fill them: what an engine or a version does not
 tell is ``None``, or an empty text.
@@ -54,14 +54,79 @@ class ReplicationSample:
 
 
 @dataclass(frozen=True, slots=True)
+class TempSpaceSample:
+    """One row: the space that all sessions share for temporary tables, sorts and row versions (tempdb), in bytes.
+
+    ``total``: of its files, ``used`` of these; ``most``: that they may come to, ``None``: not known. ``versions``,
+    ``internal`` (sorts, hash joins, spools) and ``objects`` (temporary tables) are parts of ``used``.
+    """
+
+    total: int | None
+    used: int | None
+    most: int | None
+    versions: int | None
+    internal: int | None
+    objects: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TempSessionSample:
+    """One row a session that holds much of that space: bytes, as in ``TempSpaceSample``; who holds most comes first."""
+
+    session: int
+    application: str
+    host: str
+    internal: int | None
+    objects: int | None
+
+    @property
+    def held(self) -> int:
+        """Bytes in all."""
+        return (self.internal or 0) + (self.objects or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSample:
+    """One row: what was bought of a managed service. ``objective``: its name there, empty: not shown.
+
+    ``pooled``: with others in an elastic pool, ``pool`` its name where that is shown. ``serverless``: it pauses when
+    nobody is connected for long enough.
+    """
+
+    objective: str
+    pool: str
+    pooled: bool
+    serverless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsSample:
+    """One row: how much is used of what may be, each 0 to 1; ``None``: not shown."""
+
+    cpu: float | None
+    data_io: float | None
+    log_write: float | None
+    memory: float | None
+    workers: float | None
+    sessions: float | None
+    storage: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class ServerState:
     """What was read lately of all that; ``None`` or empty where it was not, or cannot be.
 
-    ``read_at``: by probe when, server clock, seconds since the epoch.
+    ``limits``: of the database, ``pool_limits``: of the pool that it is in. ``read_at``: by probe when, server clock,
+    seconds since the epoch.
     """
 
     log: LogSample | None = None
     replication: tuple[ReplicationSample, ...] = ()
+    temp_space: TempSpaceSample | None = None
+    temp_sessions: tuple[TempSessionSample, ...] = ()
+    service: ServiceSample | None = None
+    limits: LimitsSample | None = None
+    pool_limits: LimitsSample | None = None
     read_at: Mapping[str, float] = field(default_factory=dict)
 
     @property

@@ -22,12 +22,15 @@ from qmon.model.verdicts.messages import DELIVERED_TWICE, HOLE, ORPHANS, POISON
 from qmon.model.verdicts.rule import Rule, RuleInput
 from qmon.model.verdicts.server import DEADLOCKS, HORIZON, LATCH, LOG, STATISTICS
 from qmon.model.verdicts.server_state import (
+    AT_LIMIT,
     FAILED_OVER,
+    KEPT_AWAKE,
     LOG_FILLING,
     LOG_FULL,
     NOT_SYNCHRONIZING,
     PLAN_REGRESSED,
     REPLICA_BEHIND,
+    TEMP_FILLING,
 )
 from qmon.model.view import NOT_READ
 
@@ -98,6 +101,8 @@ RULES: Final[tuple[Rule, ...]] = (
     NO_POPS,
     FAILED_OVER,
     LOG_FILLING,
+    TEMP_FILLING,
+    AT_LIMIT,
     PLAN_REGRESSED,
     HORIZON,
     LOG,
@@ -106,6 +111,7 @@ RULES: Final[tuple[Rule, ...]] = (
     NOT_SYNCHRONIZING,
     STATISTICS,
     REPLICA_BEHIND,
+    KEPT_AWAKE,
     OUTRUN,
     STARVED,
     BEHIND,

@@ -6,7 +6,7 @@ from typing import Final
 
 from qmon.model.figure import Severity
 from qmon.model.rates.plans import StatementUse, statements
-from qmon.model.samples.server_state import LogSample, ReplicationSample, ServerState
+from qmon.model.samples.server_state import LimitsSample, LogSample, ReplicationSample, ServerState, TempSpaceSample
 from qmon.model.text import counted, duration, number, percent, size
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always
 
@@ -158,6 +158,87 @@ def _name_behind(s: RuleInput) -> str:
 REPLICA_BEHIND = Rule(
     "replica behind", Severity.NOTICE, 20.0, _behind,
     cause=_name_behind, keys={"3": always}, probes=("replication",), unread=_unread("replication"),
+)  # fmt: skip
+
+
+TEMP_FILLING_AT: Final = 0.9
+"""The share of what temporary space may come to from which somebody's next sort or row version may fail."""
+
+
+def share_of_temp(found: TempSpaceSample) -> float | None:
+    """How much of what temporary space may come to is used, 0 to 1; ``None``: not known."""
+    return found.used / found.most if found.used is not None and found.most else None
+
+
+def _temp_filling(s: RuleInput) -> str | None:
+    state = _state(s)
+    found = state.temp_space if state is not None else None
+    used = share_of_temp(found) if found is not None else None
+    if state is None or found is None or used is None or used < TEMP_FILLING_AT:
+        return None
+    parts = ((found.versions, "row versions"), (found.internal, "sorts and joins"), (found.objects, "temporary tables"))
+    told = ", ".join(f"{size(value)} {what}" for value, what in parts if value)
+    most = state.temp_sessions[0] if state.temp_sessions else None
+    who = f"; session {most.session} holds {size(most.held)}" if most is not None else ""
+    return f"{percent(used)} of tempdb is used ({size(found.used or 0)} of {size(found.most or 0)}): {told}{who}"
+
+
+TEMP_FILLING = Rule(
+    "tempdb filling", Severity.WARNING, 0.0, _temp_filling,
+    cause=lambda _: "tempdb", keys={"3": always}, probes=("temp_space",), unread=_unread("temp_space"),
+)  # fmt: skip
+
+
+AT_LIMIT_AT: Final = 0.95
+LIMITED: Final = {
+    "cpu": "processor time", "data_io": "reads and writes", "log_write": "log writes", "workers": "workers",
+    "sessions": "sessions", "storage": "storage",
+}  # fmt: skip
+"""By field of ``LimitsSample`` what it is called. Memory is none: a cache fills what there is."""
+
+
+def reached(limits: LimitsSample | None) -> tuple[str, ...]:
+    """What is used up, with its share, the fullest first."""
+    shares = [(getattr(limits, field), what) for field, what in LIMITED.items()] if limits is not None else []
+    full = sorted(((share, what) for share, what in shares if share is not None and share >= AT_LIMIT_AT), reverse=True)
+    return tuple(f"{what} {percent(share)}" for share, what in full)
+
+
+def _at_limit(s: RuleInput) -> str | None:
+    state = _state(s)
+    if state is None:
+        return None
+    objective = state.service.objective if state.service is not None and not state.service.pooled else ""
+    pool = f"the elastic pool{f' {state.service.pool}' if state.service is not None and state.service.pool else ''}"
+    for full, of in ((reached(state.limits), objective or "the database"), (reached(state.pool_limits), pool)):
+        if full:
+            return f"{', '.join(full)} of what {of} allows: the server holds statements back"
+    return None
+
+
+AT_LIMIT = Rule(
+    "at its limit", Severity.WARNING, 45.0, _at_limit,
+    cause=lambda _: "the service's limits", keys={"3": always}, probes=("limits", "pool_limits"),
+    unread=_unread("limits"),
+)  # fmt: skip
+
+
+ALONE_S: Final = 900.0
+"""Seconds after which a serverless database may pause at the earliest, if nobody is connected."""
+
+
+def _kept_awake(s: RuleInput) -> str | None:
+    state = _state(s)
+    if s.snapshot is None or state is None or state.service is None or not state.service.serverless:
+        return None
+    if s.snapshot.server.sessions or not s.snapshot.server.sees_sessions:
+        return None  # others keep it awake, too, or who is there is not known
+    return f"nobody but qmon is connected to {state.service.objective}: its polls keep it from pausing, and are billed"
+
+
+KEPT_AWAKE = Rule(
+    "kept awake", Severity.NOTICE, ALONE_S, _kept_awake,
+    cause=lambda _: "qmon", keys={"q": always}, probes=("service",), unread=_unread("service"),
 )  # fmt: skip
 
 

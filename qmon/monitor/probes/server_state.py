@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from qmon.model.samples.server_state import LogSample, ReplicationSample, ServerState
+from qmon.model.samples.server_state import (
+    LimitsSample,
+    LogSample,
+    ReplicationSample,
+    ServerState,
+    ServiceSample,
+    TempSessionSample,
+    TempSpaceSample,
+)
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
 
 READ_EVERY: Final[dict[str, tuple[type, float]]] = {
     "log": (LogSample, 30.0),
     "replication": (ReplicationSample, 15.0),
+    "temp_space": (TempSpaceSample, 60.0),
+    "temp_sessions": (TempSessionSample, 60.0),
+    "service": (ServiceSample, 60.0),
+    "limits": (LimitsSample, 15.0),
+    "pool_limits": (LimitsSample, 15.0),
 }
 """By probe the record of its rows, and seconds between two readings."""
+POOL_LIMITS: Final = "pool_limits"
+"""Asked for in an elastic pool alone."""
 _STALE: Final = 3.0
 """Times the pace of a probe, after which what could not be read again is no longer shown."""
 
@@ -31,10 +46,15 @@ class ServerStateProbes:
         self._found: dict[str, tuple[float, tuple[Any, ...]]] = {}
         """By probe when it was read, server clock in seconds, and its rows."""
         self._failures: dict[str, ProbeFailure] = {}
+        self._pooled = False
+        """The database shares an elastic pool with others."""
 
     def wanted(self, now: float) -> list[ProbeStatement]:
         """The statements that are due; ``now``: our monotonic clock, seconds."""
-        due = [probe for probe in self._able if now - self._asked_at[probe] >= READ_EVERY[probe][1]]
+        due = [
+            probe for probe in self._able
+            if now - self._asked_at[probe] >= READ_EVERY[probe][1] and (probe != POOL_LIMITS or self._pooled)
+        ]  # fmt: skip
         self._asked_at |= dict.fromkeys(due, now)
         return [self._statements.of(probe, READ_EVERY[probe][0]) for probe in due]
 
@@ -52,6 +72,9 @@ class ServerStateProbes:
             if rows is not None:
                 self._found[probe] = now_at, rows
                 self._failures.pop(probe, None)
+        service = first(results, "service")
+        if service is not None:
+            self._pooled = service.pooled
         older = tuple(failure for probe, failure in self._failures.items() if probe not in failed)
         self._failures |= failed
         return self._standing(now_at), older
@@ -66,5 +89,10 @@ class ServerStateProbes:
         return ServerState(
             log=first(rows, "log"),
             replication=rows.get(("", "replication"), ()),
+            temp_space=first(rows, "temp_space"),
+            temp_sessions=rows.get(("", "temp_sessions"), ()),
+            service=first(rows, "service"),
+            limits=first(rows, "limits"),
+            pool_limits=first(rows, POOL_LIMITS),
             read_at={probe: each[0] for probe, each in found.items()},
         )

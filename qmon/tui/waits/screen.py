@@ -24,7 +24,7 @@ from qmon.tui.waits import horizon, panel, server_state, usage
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
-_STATED: Final = 5
+_STATED: Final = 6
 _STATED_SHORT: Final = 2
 """Lines of what lies under all queues, at most."""
 

@@ -8,8 +8,28 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.rates.plans import StatementUse, statements
-from qmon.model.samples.server_state import LogSample, ReplicationSample
-from qmon.model.verdicts.server_state import BEHIND_S, FILLING, FULL, lacks, named, share_used, stands
+from qmon.model.samples.server_state import (
+    LogSample,
+    ReplicationSample,
+    ServerState,
+    ServiceSample,
+    TempSessionSample,
+    TempSpaceSample,
+)
+from qmon.model.verdicts.server_state import (
+    AT_LIMIT_AT,
+    BEHIND_S,
+    FILLING,
+    FULL,
+    LIMITED,
+    TEMP_FILLING_AT,
+    lacks,
+    named,
+    reached,
+    share_of_temp,
+    share_used,
+    stands,
+)
 from qmon.model.view import View
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
@@ -19,7 +39,10 @@ _MANY_PIECES: Final = 1_000
 """Virtual log files from which recovery and backups take noticeably longer."""
 _PIECES: Final = {"sqlserver": "virtual log files"}
 """What the log is made of, by engine."""
-_PROBES: Final = {"log": "log", "replication": "copies", "plans": "plans", "plan_history": "plans"}
+_PROBES: Final = {
+    "log": "log", "replication": "copies", "plans": "plans", "plan_history": "plans",
+    "temp_space": "tempdb", "temp_sessions": "tempdb", "service": "service", "limits": "service", "pool_limits": "pool",
+}  # fmt: skip
 """By the label of a line, where its probe failed."""
 
 
@@ -94,6 +117,10 @@ def _of_state(view: View) -> Iterator[_Reading]:
         yield _local(local)
     for copy in copies:
         yield _copy(copy)
+    if state.temp_space is not None:
+        yield _temp(state.temp_space, state.temp_sessions)
+    if state.service is not None:
+        yield _service(state.service, state)
 
 
 def _log(log: LogSample, pieces: str) -> _Reading:
@@ -117,6 +144,41 @@ def _log(log: LogSample, pieces: str) -> _Reading:
 def _known(name: str, value: float | None, write: Callable[[float], str], rank: int, tone: str = "text") -> LinePart:
     """A named value; nothing where it is not known."""
     return LinePart(((name, "muted"), (write(value), tone)), rank) if value is not None else LinePart(())
+
+
+def _temp(found: TempSpaceSample, sessions: tuple[TempSessionSample, ...]) -> _Reading:
+    used = share_of_temp(found)
+    bad = used is not None and used >= TEMP_FILLING_AT
+    tone = "alarm" if bad else "text"
+    of = f" of {text.size(found.total)} used" if found.total is not None else " used"
+    parts = [LinePart(((text.size(found.used), tone), (of, "muted"))) if found.used is not None else LinePart(())]
+    if used is not None:
+        parts.append(LinePart(((text.percent(used), tone), (f" of {text.size(found.most or 0)}", "muted")), 1))
+    parts.append(_known("row versions ", found.versions, text.size, 2))
+    parts.append(_known("sorts, joins ", found.internal, text.size, 3))
+    parts.append(_known("tables ", found.objects, text.size, 4))
+    if sessions:
+        most = sessions[0]
+        who = f" {clean(most.application)}" if most.application else ""
+        parts.append(LinePart(((f"session {most.session}{who} ", "text"), (text.size(most.held), "strong")), 2))
+    return _Reading("tempdb", tuple(parts), bad)
+
+
+_BARE: Final = ("cpu", "log_write", "data_io", "workers", "sessions", "storage")
+"""The limits in the order in which they are shown."""
+
+
+def _service(service: ServiceSample, state: ServerState) -> _Reading:
+    limits = state.pool_limits if service.pooled and state.pool_limits is not None else state.limits
+    name = service.objective if not service.pooled else f"pool {service.pool}".rstrip()
+    parts = [LinePart.of(clean(name) or text.UNKNOWN, "strong")]
+    if service.serverless:
+        parts.append(LinePart.of("serverless", "text", 1))
+    for rank, field in enumerate(_BARE if limits is not None else ()):
+        share = getattr(limits, field)
+        full = share is not None and share >= AT_LIMIT_AT
+        parts.append(_known(f"{LIMITED[field]} ", share, text.percent, 2 + rank, "alarm" if full else "text"))
+    return _Reading("service", tuple(parts), bool(reached(limits)))
 
 
 def _local(local: ReplicationSample) -> _Reading:

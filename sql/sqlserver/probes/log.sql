@@ -16,15 +16,21 @@ SELECT
 FROM sys.dm_db_log_space_usage AS u
 JOIN sys.databases AS d ON d.name = DB_NAME()
 CROSS JOIN (
-    SELECT CAST(SUM(
-        CASE
-            WHEN l.growth = 0 OR l.max_size = 0 THEN l.size * CAST(8192 AS bigint)
-            WHEN l.max_size > 0 AND l.max_size * CAST(8192 AS bigint) <= l.size * CAST(8192 AS bigint) + v.available_bytes
-                THEN l.max_size * CAST(8192 AS bigint)
-            ELSE l.size * CAST(8192 AS bigint) + v.available_bytes
-        END
-    ) AS bigint) AS most
-    FROM sys.database_files AS l
-    OUTER APPLY sys.dm_os_volume_stats(DB_ID(), l.file_id) AS v
-    WHERE l.type = 1
+    SELECT CAST(SUM(CASE WHEN d.most <= d.size + d.room THEN d.most ELSE d.size + d.room END) AS bigint) AS most
+    FROM (
+        SELECT
+            SUM(l.size * CAST(8192 AS bigint)) AS size,
+            SUM(
+                CASE
+                    WHEN l.growth = 0 OR l.max_size = 0 THEN l.size
+                    WHEN l.max_size = -1 THEN 268435456
+                    ELSE l.max_size
+                END * CAST(8192 AS bigint)
+            ) AS most,
+            MAX(v.available_bytes) AS room
+        FROM sys.database_files AS l
+        OUTER APPLY sys.dm_os_volume_stats(DB_ID(), l.file_id) AS v
+        WHERE l.type = 1
+        GROUP BY v.volume_mount_point
+    ) AS d
 ) AS f
