@@ -12,12 +12,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.figure import Figure, Severity, Verdict
-from qmon.model.samples.broker import BrokerMonitorSample, BrokerQueueSample, TransmissionSample
+from qmon.model.samples.broker import (
+    BrokerMonitorSample,
+    BrokerQueueSample,
+    ConversationsSample,
+    TransmissionSample,
+)
 from qmon.model.text import duration
 
 DISABLED: Final = "queue disabled"
 NOT_ACTIVATED: Final = "not activated"
 NOT_SENT: Final = "not sent"
+LEAK: Final = "conversations leak"
 DROPPED: Final = "DROPPED"
 NOTIFIED: Final = "NOTIFIED"
 _STARTING_S: Final = 10.0
@@ -28,6 +34,11 @@ _TURN_ON: Final = "ALTER QUEUE with STATUS = ON turns it on"
 CANNOT_TELL: Final = "cannot tell"
 TRANSMISSION: Final = "sys.transmission_queue"
 """The name that the queue of undelivered messages goes by, beside the others."""
+CONVERSATIONS: Final = "sys.conversation_endpoints"
+"""The same of conversations."""
+MOST_CONVERSATIONS: Final = 5_000
+"""So many are read: more than that nobody has who ends them."""
+_MANY_LEFT: Final = 1_000
 _OFF: Final = "Service Broker is off"
 _ENABLE: Final = "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on"
 
@@ -63,7 +74,7 @@ class BrokerView:
     """The queues of Service Broker, the worst first; ``age_s``: seconds since they were read.
 
     ``sending``: messages sent and not delivered, ``growth`` of them a second; ``verdict``: what is wrong with that.
-    ``monitored``: monitors could be read.
+    ``monitored``: monitors could be read. ``conversations``, and ``leak``: what is wrong with these.
     """
 
     queues: tuple[BrokerQueue, ...]
@@ -73,6 +84,8 @@ class BrokerView:
     verdict: Verdict | None
     monitored: bool
     age_s: float
+    conversations: ConversationsSample | None = None
+    leak: Verdict | None = None
 
     @property
     def verdicts(self) -> Mapping[str, tuple[Verdict, ...]]:
@@ -85,7 +98,14 @@ class BrokerView:
             found[TRANSMISSION] = (Verdict(CANNOT_TELL, self.sending.reason, Severity.NOTICE),)
         else:
             found[TRANSMISSION] = ()
+        found[CONVERSATIONS] = (self.leak,) if self.leak is not None else ()
         return found
+
+    @property
+    def of_database(self) -> tuple[tuple[str, Verdict], ...]:
+        """What is wrong beside the queues, by name."""
+        both = ((TRANSMISSION, self.verdict), (CONVERSATIONS, self.leak))
+        return tuple((name, verdict) for name, verdict in both if verdict is not None)
 
     def _of_queue(self, queue: BrokerQueue) -> tuple[Verdict, ...]:
         if queue.verdict is not None:
@@ -135,6 +155,21 @@ def queue_finding(
     since = duration(monitor.activated_s or 0.0)
     text = f"{sample.procedure} was started {since} ago and does not receive{depth}; the server's error log says why"
     return Finding(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, text)
+
+
+def conversations_finding(found: ConversationsSample) -> Finding | None:
+    """What is wrong with conversations: those that nobody ends stay for ever, and make SEND and RECEIVE slower."""
+    more = found.counted >= MOST_CONVERSATIONS
+    if found.left < _MANY_LEFT and not more:
+        return None
+    count = f"{'at least ' if more else ''}{found.counted:,} conversations"
+    parts = (
+        (found.left, "ended by the other side alone"),
+        (found.leaving, "by this side alone"),
+        (found.talking, "by neither"),
+    )
+    told = ", ".join(f"{number:,} {what}" for number, what in parts if number)
+    return Finding(LEAK, Severity.WARNING, 0.0, f"{count}: {told}; END CONVERSATION on both sides ends one")
 
 
 def sending_finding(found: TransmissionSample, growth: float | None) -> Finding | None:

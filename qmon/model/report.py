@@ -98,6 +98,10 @@ def _broker(found: BrokerView) -> dict[str, Any]:
     return {
         "read_seconds_ago": round(found.age_s, 3),
         "not_delivered": {"messages": found.sending.value, **_code_and_proof(found.verdict)},
+        "conversations": {
+            "counted": None if found.conversations is None else found.conversations.counted,
+            **_code_and_proof(found.leak),
+        },
         "queues": [
             {
                 "name": queue.name,

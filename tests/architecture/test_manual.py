@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qmon.engines.postgres.engine import MIN_MAJOR
-from qmon.model.broker import DISABLED, NOT_ACTIVATED, NOT_SENT
+from qmon.model.broker import DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT
 from qmon.model.verdicts import CANNOT_TELL, EMPTY, HEALTHY, RULES
 from qmon.model.verdicts.access import UNREACHABLE
 
@@ -89,7 +89,7 @@ WITHOUT_RULE = {CANNOT_TELL, EMPTY, HEALTHY, UNREACHABLE}
 
 
 def test_every_verdict_has_its_paragraph() -> None:
-    codes = {rule.code for rule in RULES} | WITHOUT_RULE | {DISABLED, NOT_ACTIVATED, NOT_SENT}
+    codes = {rule.code for rule in RULES} | WITHOUT_RULE | {DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT}
     assert codes <= set(headings(DOCS / "verdicts.md"))
 
 

@@ -21,6 +21,7 @@ NOT_BY_DOCTOR: Final = {
     "broker_queues": "only where there are queues of Service Broker",
     "broker_monitors": "the same",
     "broker_transmission": "the same",
+    "broker_conversations": "the same",
     "circles": "asked between polls, of the sessions that `blocking` reads",
     "deadlock_file": "asked after a deadlock was counted",
     "deadlock_graphs": "the same",

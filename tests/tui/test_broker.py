@@ -35,6 +35,7 @@ QUEUES: tuple[Mapping[str, object], ...] = (
 ROWS: Mapping[str, Rows] = {
     "probe/writers": lambda poll: (),
     "probe/broker_queues": lambda poll: QUEUES,
+    "probe/broker_conversations": lambda poll: ({"counted": 12, "talking": 12, "left": 0, "leaving": 0},),
     "probe/broker_monitors": lambda poll: (
         {"queue_id": 503, "state": "RECEIVES_OCCURRING", "empty_s": 4.25, "activated_s": 60.5, "waiting": 2,
          "tasks": 1},
@@ -84,6 +85,16 @@ async def test_typed_rows_are_painted(size: tuple[int, int]) -> None:
             assert "4.2 s" in said[2]
             assert "no activation" in said[3]
             assert "請求書" in said[3]
+
+
+async def test_conversations_that_nobody_ends_have_a_line() -> None:
+    leak: Rows = lambda poll: ({"counted": 5_000, "talking": 800, "left": 4_200, "leaving": 0},)  # noqa: E731
+    async with dashboard((160, 40)) as d:
+        await d.give(folded({**ROWS, "probe/broker_conversations": leak}))
+        last = d.lines("broker").splitlines()[-1]
+        assert last.startswith(
+            " conversations ▲ at least 5,000 conversations: 4,200 ended by the other side alone, 800 by"
+        )
 
 
 async def test_without_the_right_to_see_monitors_the_queues_are_shown_and_the_right_is_named() -> None:

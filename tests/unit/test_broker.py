@@ -12,10 +12,24 @@ from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.model.alerts.alerts import Alert, Key, Latch, alerts, observe
 from qmon.model.alerts.check import CheckState, judge
 from qmon.model.alerts.rules import AlertRule, Cause
-from qmon.model.broker import BrokerQueue, BrokerView, Finding, queue_finding, sending_finding, state
+from qmon.model.broker import (
+    BrokerQueue,
+    BrokerView,
+    Finding,
+    conversations_finding,
+    queue_finding,
+    sending_finding,
+    state,
+)
 from qmon.model.figure import Figure, Severity
 from qmon.model.report import status_object
-from qmon.model.samples.broker import Broker, BrokerMonitorSample, BrokerQueueSample, TransmissionSample
+from qmon.model.samples.broker import (
+    Broker,
+    BrokerMonitorSample,
+    BrokerQueueSample,
+    ConversationsSample,
+    TransmissionSample,
+)
 from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.probes.broker import BrokerProbes
@@ -224,12 +238,49 @@ def test_it_is_read_every_ten_seconds_and_the_rest_only_where_there_are_queues()
     assert asked(probes, 9.9) == []
     assert asked(probes, 10.0) == ["broker_queues"]
     assert probes.learn({("", "broker_queues"): (QUEUE,)}, 1010.0) == Broker(1010.0, (QUEUE,))
-    assert asked(probes, 11.0) == ["broker_queues", "broker_monitors", "broker_transmission"]
+    first = ["broker_queues", "broker_monitors", "broker_transmission", "broker_conversations"]
+    assert asked(probes, 11.0) == first
     whole = probes.learn({("", "broker_queues"): (QUEUE,), **rest}, 1011.0)
     assert whole == Broker(1011.0, (QUEUE,), (IDLE,), SENT)
     assert asked(probes, 12.0) == []
     assert probes.learn({}, 1071.0) == whole
     assert probes.learn({}, 1071.1) is None
+
+
+def test_conversations_are_counted_every_minute_and_stand_in_between() -> None:
+    probes, talks = BrokerProbes(StatementCache(SqlServer(), (16, 0))), ConversationsSample(7, 7, 0, 0)
+    probes.learn({("", "broker_queues"): (QUEUE,)}, 1000.0)
+    assert "broker_conversations" in asked(probes, 0.0)
+    probes.learn({("", "broker_queues"): (QUEUE,), ("", "broker_conversations"): (talks,)}, 1000.0)
+    assert "broker_conversations" not in asked(probes, 59.0)
+    found = probes.learn({("", "broker_queues"): (QUEUE,)}, 1059.0)
+    assert found is not None
+    assert found.conversations == talks
+    assert "broker_conversations" in asked(probes, 69.0)
+
+
+def test_conversations_that_nobody_ends_are_said_and_alerts_and_the_report_know_it() -> None:
+    assert conversations_finding(ConversationsSample(4_999, 4_000, 999, 0)) is None
+    left = conversations_finding(ConversationsSample(1_500, 400, 1_100, 0))
+    assert left is not None
+    assert left.proof == (
+        "1,500 conversations: 1,100 ended by the other side alone, 400 by neither;"
+        " END CONVERSATION on both sides ends one"
+    )
+    many = Broker(1000.0, (QUEUE,), (IDLE,), SENT, ConversationsSample(5_000, 0, 0, 5_000))
+    found = fold(BrokerTrack(), 1000.0, many)
+    assert found is not None
+    (leak,) = found.verdicts["sys.conversation_endpoints"]
+    assert (leak.code, leak.proof) == (
+        "conversations leak",
+        "at least 5,000 conversations: 5,000 by this side alone; END CONVERSATION on both sides ends one",
+    )
+    view = TargetHistory().add(replace(POLL, broker=many))
+    rule = AlertRule("any", verdicts=("conversations leak",), severity=Severity.WARNING)
+    (alert,) = alerts(observe([rule], view, {}))
+    assert (alert.queue, alert.code) == ("sys.conversation_endpoints", "conversations leak")
+    assert status_object(view)["service_broker"]["conversations"]["verdict"]["code"] == "conversations leak"
+    assert [row[0] for row in status_rows(view)[1]][-1] == "sys.conversation_endpoints"
 
 
 def test_that_the_last_queue_has_gone_is_said_once() -> None:

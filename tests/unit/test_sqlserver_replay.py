@@ -18,7 +18,7 @@ from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, Tab
 from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.model.report import status_object
 from qmon.model.samples import polled
-from qmon.model.samples.broker import BrokerMonitorSample, BrokerQueueSample, TransmissionSample
+from qmon.model.samples.broker import BrokerMonitorSample, BrokerQueueSample, ConversationsSample, TransmissionSample
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import GraphSample, ReportFile, ReportSample
@@ -91,7 +91,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "version_store": VersionStoreSample, "procedures": ReadsSample, "routines": RoutineSample,
     "routines_of_tables": NamingSample,
     "broker_monitors": BrokerMonitorSample, "broker_queues": BrokerQueueSample,
-    "broker_transmission": TransmissionSample,
+    "broker_transmission": TransmissionSample, "broker_conversations": ConversationsSample,
     "scan": ScanSample, "scan_parts": PartSample, "scan_state": ScanSample, "scan_whole": ScanSample,
     "scan_whole_state": ScanSample, "ring_sweep": SweepSample, "tried": TriedSample, "tried_state": TriedSample,
     "tried_attempts": TriedSample, "table_counters": TableCounterSample, "wait_totals": WaitTotal,

@@ -9,7 +9,7 @@ import typer
 from qmon.cli import options
 from qmon.cli.guard import PARTLY
 from qmon.cli.output import Format, clean, note, say, table
-from qmon.model.broker import TRANSMISSION, state
+from qmon.model.broker import CONVERSATIONS, TRANSMISSION, state
 from qmon.model.figure import Figure
 from qmon.model.group_view import group_views
 from qmon.model.layout.layout import LayoutSource
@@ -138,6 +138,9 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
     rows = [row(q.name, q.depth, q.verdict, state(q, monitored=found.monitored)) for q in found.queues]
     if found.sending.value:
         rows.append(row(TRANSMISSION, found.sending, found.verdict, "sent and not delivered yet"))
+    if found.leak is not None and found.conversations is not None:
+        counted = Figure(float(found.conversations.counted), at_least=True)
+        rows.append(row(CONVERSATIONS, counted, found.leak, ""))
     return rows
 
 

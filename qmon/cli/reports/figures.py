@@ -140,6 +140,13 @@ class NotDelivered(TypedDict):
     verdict: VerdictReport | None
 
 
+class ConversationsReport(TypedDict):
+    """Conversations of Service Broker, of which up to 5,000 are counted."""
+
+    counted: int | None
+    verdict: VerdictReport | None
+
+
 class BrokerQueueReport(TypedDict):
     """One queue of Service Broker."""
 
@@ -155,6 +162,7 @@ class BrokerReport(TypedDict):
 
     read_seconds_ago: float
     not_delivered: NotDelivered
+    conversations: ConversationsReport
     queues: list[BrokerQueueReport]
 
 

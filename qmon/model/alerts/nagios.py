@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from qmon.model.alerts.check import CheckResult, Problem
 from qmon.model.alerts.rules import FIGURES, AlertRule, reading
-from qmon.model.broker import TRANSMISSION
+from qmon.model.broker import CONVERSATIONS, TRANSMISSION
 from qmon.model.figure import Severity
 from qmon.model.queue_figures import SECONDS, SHARE
 from qmon.model.report import iso, queue_object
@@ -49,7 +49,7 @@ def summary(*outcomes: CheckResult) -> str:
 def _summary_of_one(outcome: CheckResult) -> str:
     where = f"{outcome.target}: " if outcome.target else ""
     if not outcome.problems:
-        count = len(outcome.queues) + sum(name != TRANSMISSION for name in outcome.broker)
+        count = len(outcome.queues) + sum(name not in (TRANSMISSION, CONVERSATIONS) for name in outcome.broker)
         ready = sum(queue.ready.evidence.value or 0 for queue in outcome.queues)
         state = "fine" if all(map(_fine, outcome.queues)) else "within the limits asked for"
         return f"{where}{count} queue{'s' if count != 1 else ''} {state}, {ready:,.0f} ready"

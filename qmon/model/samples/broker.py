@@ -58,13 +58,28 @@ class TransmissionSample:
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationsSample:
+    """One row: the conversations of the database, of which up to a limit were ``counted``.
+
+    ``talking``: neither side has ended it; ``left``: the other side has, and this one has not; ``leaving``: this side
+    has, and the other has not.
+    """
+
+    counted: int
+    talking: int
+    left: int
+    leaving: int
+
+
+@dataclass(frozen=True, slots=True)
 class Broker:
     """What was read of Service Broker at ``read_at`` (server clock, seconds since the epoch).
 
-    ``monitors`` and ``transmission``: ``None`` where they have not been read or could not be.
+    ``monitors``, ``transmission`` and ``conversations``: ``None`` where they have not been read or could not be.
     """
 
     read_at: float
     queues: tuple[BrokerQueueSample, ...]
     monitors: tuple[BrokerMonitorSample, ...] | None = None
     transmission: TransmissionSample | None = None
+    conversations: ConversationsSample | None = None

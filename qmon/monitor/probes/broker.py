@@ -1,13 +1,23 @@
-"""Reads the queues of Service Broker every ten seconds, where the engine has them; what was read stands in between."""
+"""Reads the queues of Service Broker every ten seconds, its conversations every minute; what was read stands meanwhile.
+
+Only where the engine has them.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.samples.broker import Broker, BrokerMonitorSample, BrokerQueueSample, TransmissionSample
+from qmon.model.samples.broker import (
+    Broker,
+    BrokerMonitorSample,
+    BrokerQueueSample,
+    ConversationsSample,
+    TransmissionSample,
+)
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
 
 _EVERY_S: Final = 10.0
+_CONVERSATIONS_EVERY_S: Final = 60.0
 _STALE_S: Final = 60.0
 """Seconds after which what could not be read again is no longer shown."""
 
@@ -22,6 +32,8 @@ class BrokerProbes:
         self._statements = statements
         self._asked_at = float("-inf")
         self._found: Broker | None = None
+        self._conversations_at = float("-inf")
+        self._conversations: ConversationsSample | None = None
 
     def wanted(self, now: float) -> list[ProbeStatement]:
         """The statements that are due; ``now``: our monotonic clock, seconds."""
@@ -32,6 +44,9 @@ class BrokerProbes:
         if self._found is not None:
             asked.append(self._statements.of("broker_monitors", BrokerMonitorSample))
             asked.append(self._statements.of("broker_transmission", TransmissionSample))
+            if now - self._conversations_at >= _CONVERSATIONS_EVERY_S:
+                self._conversations_at = now
+                asked.append(self._statements.of("broker_conversations", ConversationsSample))
         return asked
 
     def learn(self, results: Results, now_at: float) -> Broker | None:
@@ -45,7 +60,10 @@ class BrokerProbes:
                 self._asked_at = float("-inf")  # the rest comes with the next poll
             monitors: tuple[BrokerMonitorSample, ...] | None = results.get(("", "broker_monitors"))
             there = bool(queues) or (self._found is not None and bool(self._found.queues))
-            self._found = Broker(now_at, queues, monitors, first(results, "broker_transmission")) if there else None
+            talks = first(results, "broker_conversations")
+            self._conversations = talks if talks is not None else self._conversations
+            sent = first(results, "broker_transmission")
+            self._found = Broker(now_at, queues, monitors, sent, self._conversations) if there else None
         if self._found is not None and now_at - self._found.read_at > _STALE_S:
             self._found = None
         return self._found

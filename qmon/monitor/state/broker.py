@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.broker import BrokerQueue, BrokerView, Finding, queue_finding, sending_finding
+from qmon.model.broker import BrokerQueue, BrokerView, Finding, conversations_finding, queue_finding, sending_finding
 from qmon.model.figure import Figure, Verdict
 from qmon.model.samples.broker import Broker, TransmissionSample
 from qmon.model.snapshot import Snapshot
@@ -42,10 +42,13 @@ class BrokerTrack:
         before, self._since = self._since, {}
         growth = self._growth()
         sending = None if found.transmission is None else sending_finding(found.transmission, growth)
+        talks = found.conversations
+        leak = None if talks is None else conversations_finding(talks)
         return BrokerView(
             queues=self._queues(found, before, snapshot.sampled_at),
             sending=_sending(found.transmission), growth=growth, transmission=found.transmission,
             verdict=self._lasting(0, sending, before, snapshot.sampled_at),
+            conversations=talks, leak=self._lasting(-1, leak, before, snapshot.sampled_at),
             monitored=found.monitors is not None, age_s=max(0.0, snapshot.sampled_at - found.read_at),
         )  # fmt: skip
 

@@ -38,7 +38,7 @@ def lines(view: View | None, cells: int, rows: int) -> list[Line]:
     found = view.server.broker if view is not None else None
     if found is None:
         return []
-    below = [*_because(found, cells, 2 if rows > 4 else 1), *_sent(found, cells)]
+    below = [*_because(found, cells, 2 if rows > 4 else 1), *_sent(found, cells), *_leaking(found, cells)]
     listed = found.queues[: max(1, rows - 1 - len(below))]
     table = table_lines(COLUMNS, [_row(queue, found) for queue in listed], cells - 1)
     return [*(((" ", "text"), *line) for line in table), *below][:rows]
@@ -89,6 +89,14 @@ def _sent(found: BrokerView, cells: int) -> list[Line]:
     else:
         line = (f"{found.sending.text()} sent and not delivered yet", "text")
     return [cut(((" transmission  ", "muted"), line), cells)]
+
+
+def _leaking(found: BrokerView, cells: int) -> list[Line]:
+    """Conversations that nobody ends."""
+    if found.leak is None:
+        return []
+    words = f"{figures.SYMBOLS[found.leak.severity]} {clean(found.leak.proof)}"
+    return [cut(((" conversations ", "muted"), (words, figures.TONES[found.leak.severity])), cells)]
 
 
 def _severity(verdict: Verdict | None) -> int:

@@ -84,4 +84,4 @@ def _worst(queue: QueueView, *, alone: bool) -> list[LinePart]:
 
 def _broker_ails(view: View) -> bool:
     broker = view.server.broker
-    return broker is not None and any(v is not None for v in (broker.verdict, *(q.verdict for q in broker.queues)))
+    return broker is not None and any(broker.of_database or [q.verdict for q in broker.queues if q.verdict is not None])

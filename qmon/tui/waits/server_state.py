@@ -153,8 +153,8 @@ def _temp(found: TempSpaceSample, sessions: tuple[TempSessionSample, ...]) -> _R
     of = f" of {text.size(found.total)} used" if found.total is not None else " used"
     parts = [LinePart(((text.size(found.used), tone), (of, "muted"))) if found.used is not None else LinePart(())]
     if used is not None:
-        most = "" if found.most == found.total else f" of the {text.size(found.most or 0)} it may be"
-        parts.append(LinePart(((text.percent(used), tone), (most, "muted")), 1))
+        beyond = "" if found.most == found.total else f" of the {text.size(found.most or 0)} it may be"
+        parts.append(LinePart(((text.percent(used), tone), (beyond, "muted")), 1))
     parts.append(_known("row versions ", found.versions, text.size, 2))
     parts.append(_known("sorts, joins ", found.internal, text.size, 3))
     parts.append(_known("tables ", found.objects, text.size, 4))

@@ -1,0 +1,17 @@
+-- The conversations of Service Broker in this database, of which our role sees those of services that it may see (VIEW DEFINITION).
+-- No more than 5,000 of them are read, in no order: where both sides end theirs there are few.
+-- > counted conversations read; 5,000: there may be more
+-- > talking of these the ones that neither side has ended
+-- > left    the ones that the other side has ended, and this one has not (disconnected inbound, error)
+-- > leaving the ones that this side has ended, and the other has not (disconnected outbound)
+SELECT
+    COUNT(*) AS counted,
+    COALESCE(SUM(CASE WHEN c.state IN ('SO', 'SI', 'CO') THEN 1 ELSE 0 END), 0) AS talking,
+    COALESCE(SUM(CASE WHEN c.state IN ('DI', 'ER') THEN 1 ELSE 0 END), 0) AS [left],
+    COALESCE(SUM(CASE WHEN c.state = 'DO' THEN 1 ELSE 0 END), 0) AS leaving
+FROM (
+    SELECT TOP (5000) e.state
+    FROM sys.conversation_endpoints AS e
+    WHERE e.is_system = 0
+) AS c
+OPTION (MAXDOP 1)
