@@ -92,9 +92,7 @@ async def test_conversations_that_nobody_ends_have_a_line() -> None:
     async with dashboard((160, 40)) as d:
         await d.give(folded({**ROWS, "probe/broker_conversations": leak}))
         last = d.lines("broker").splitlines()[-1]
-        assert last.startswith(
-            " conversations ▲ at least 5,000 conversations: 4,200 ended by the other side alone, 800 by"
-        )
+        assert last.startswith(" conversations ▲ at least 5,000 conversations: 4,200 ended by the other side alone,")
 
 
 async def test_without_the_right_to_see_monitors_the_queues_are_shown_and_the_right_is_named() -> None:

@@ -26,7 +26,18 @@ from tests.unit.test_sqlserver_replay import Idle
 
 BINARY = " COLLATE Latin1_General_BIN2"
 NOTHING: dict[str, object] = dict.fromkeys(
-    ("scans", "latch_waits", "latch_wait_s", "lock_waits", "lock_wait_s", "splits", "inserted", "updated", "deleted")
+    (
+        "scans",
+        "latch_waits",
+        "latch_wait_s",
+        "lock_waits",
+        "lock_wait_s",
+        "splits",
+        "forwarded",
+        "inserted",
+        "updated",
+        "deleted",
+    )
 )
 SAME: dict[str, object] = {
     "table_id": FACTS.table_id, "index_id": 0, "files": 7, "partitions": 4, "altered": 5, "called": "dbo.Orders",

@@ -26,6 +26,7 @@ class PopWork:
     latch_waits: int | None = None
     lock_waits: int | None = None
     splits: int | None = None
+    forwarded: int | None = None
     ours: bool = True
     """What qmon itself read is known, and left out."""
 
@@ -40,6 +41,7 @@ class IndexUse:
     """One table or index now. ``role``: ``table``, ``primary``, ``unique`` or ``index``; rates are per second.
 
     ``growth``: bytes per second over the last minutes; ``id``: the index as the server knows it, 0 the table.
+    ``forwarded``: rows of a heap read by way of where they were before they grew (SQL Server).
     ``fragmented``: share of its pages that are out of order, 0 to 1, ``fragmented_s``: seconds since that was read,
     ``unread``: why it is not (SQL Server).
     """
@@ -56,6 +58,7 @@ class IndexUse:
     lock_waits: float | None
     splits: float | None
     id: int = 0
+    forwarded: float | None = None
     fragmented: float | None = None
     fragmented_s: float | None = None
     unread: str = ""
@@ -113,13 +116,15 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
     latch_waits = _less(now.latch_waits, before.latch_waits)
     lock_waits = _less(now.lock_waits, before.lock_waits)
     splits = _less(now.splits, before.splits)
-    if any(count is not None and count < 0 for count in (scans, rows, pages, latch_waits, lock_waits, splits)):
+    forwarded = _less(now.forwarded, before.forwarded)
+    counts = (scans, rows, pages, latch_waits, lock_waits, splits, forwarded)
+    if any(count is not None and count < 0 for count in counts):
         return None
     known = before.own_rows is not None and before.own_pages is not None and polls == 1
     scans = None if scans is None else max(0, scans - polls * (before.own_scans or 0))
     rows = None if rows is None else max(0, rows - polls * (before.own_rows or 0))
     pages = None if pages is None else max(0, pages - polls * (before.own_pages or 0))
-    return PopWork(scans, rows, pages, latch_waits, lock_waits, splits, known)
+    return PopWork(scans, rows, pages, latch_waits, lock_waits, splits, forwarded, known)
 
 
 def works_between(

@@ -117,6 +117,7 @@ class UseSample:
         lock_wait_s: seconds waited for these.
         splits: pages split, or allocated because one was full.
         ghosts: rows deleted that still lie there (SQL Server); of a PostgreSQL table dead rows.
+        forwarded: rows of a heap read by way of where they were before they grew (SQL Server).
     """
 
     table_id: int
@@ -136,6 +137,7 @@ class UseSample:
     splits: int | None = None
     ghosts: int | None = None
     own_scans: int | None = None
+    forwarded: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,7 @@ class TableCounterSample:
     lock_waits: int | None
     lock_wait_s: float | None
     splits: int | None
+    forwarded: int | None
     inserted: int | None
     updated: int | None
     deleted: int | None

@@ -25,6 +25,7 @@ _COLUMNS: Final[tuple[tuple[str, _Of, Callable[[float], str]], ...]] = (
     ("LATCH/s", lambda part: part.latch_waits, figures.aligned_rate),
     ("LOCK/s", lambda part: part.lock_waits, figures.aligned_rate),
     ("SPLIT/s", lambda part: part.splits, figures.aligned_rate),
+    ("FWD/s", lambda part: part.forwarded, figures.aligned_rate),
     ("FRAG", lambda part: part.fragmented, text.percent),
     ("DEAD", lambda part: part.ghosts, text.count),
 )

@@ -17,6 +17,7 @@
 -- > lock_waits   waits for a lock on one of its rows or pages
 -- > lock_wait_s  seconds waited for these
 -- > splits       pages allocated because one was full, page splits included
+-- > forwarded    rows of a heap that were read by way of where they were before they grew; NULL: of an index
 -- > inserted     rows inserted
 -- > updated      rows updated
 -- > deleted      rows deleted
@@ -43,6 +44,7 @@ SELECT TOP (1000)
     s.lock_waits,
     s.lock_wait_s,
     s.splits,
+    CASE WHEN i.index_id = 0 THEN s.forwarded END AS forwarded,
     CAST(CASE WHEN s.inserted IS NOT NULL THEN COALESCE(m.pushed, s.inserted) END AS bigint) AS inserted,
     CAST(COALESCE(s.updated + s.inserted - m.pushed, s.updated) AS bigint) AS updated,
     CAST(COALESCE(s.deleted - s.inserted + m.pushed, s.deleted) AS bigint) AS deleted,
@@ -68,6 +70,7 @@ LEFT JOIN (
         CAST(SUM(u.row_lock_wait_count + u.page_lock_wait_count) AS bigint) AS lock_waits,
         CAST(SUM(u.row_lock_wait_in_ms + u.page_lock_wait_in_ms) / 1000.0 AS float) AS lock_wait_s,
         CAST(SUM(u.leaf_allocation_count + u.nonleaf_allocation_count) AS bigint) AS splits,
+        CAST(SUM(u.forwarded_fetch_count) AS bigint) AS forwarded,
         CAST(SUM(u.leaf_insert_count) AS bigint) AS inserted,
         CAST(SUM(u.leaf_update_count) AS bigint) AS updated,
         CAST(SUM(u.leaf_delete_count + u.leaf_ghost_count) AS bigint) AS deleted
