@@ -250,10 +250,11 @@ class _Reader:
 
 
 def system_view(names: Sequence[str]) -> str:
-    """Which system view a name stands for, one of tempdb among them; empty: none."""
+    """Which system view a name stands for, one of tempdb or a table of msdb among them; empty: none."""
     parts = [name.lower() for name in names]
     parts = parts[1:] if parts[:1] == ["tempdb"] else parts
-    return ".".join(parts) if len(parts) == 2 and parts[0] == "sys" else ""
+    known = (len(parts) == 2 and parts[0] == "sys") or parts[:2] == ["msdb", "dbo"]
+    return ".".join(parts) if known else ""
 
 
 def _is_name(part: str) -> bool:

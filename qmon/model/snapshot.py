@@ -14,6 +14,7 @@ from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import Circle
 from qmon.model.samples.groups import StateCount, StepTotals
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.jobs import Jobs
 from qmon.model.samples.listing import PageSample
 from qmon.model.samples.messages import NO_DIAGNOSTICS, MessageDiagnostics
 from qmon.model.samples.plans import QueuePlans
@@ -134,9 +135,8 @@ class Snapshot:
     read less often for that. ``server_counters``, ``version_store``: as SQL Server has them. ``cpu_ms``: milliseconds
     that our own session was on a processor since the poll before; ``None`` where the server does not say.
     ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll. ``fragments``: how
-    far their indexes are fragmented, as last read; ``plans``: by which plans they are
-    popped, where that was read since the poll before. ``first``: the first
-    poll over its connection.
+    far their indexes are fragmented, as last read; ``plans``: by which plans they are popped, where that was read since
+    the poll before; ``jobs``: which jobs of the server work on them. ``first``: the first poll over its connection.
     ``every_s``: seconds between readings of a queue that nobody looks at; 0: it is read in each poll.
     ``server_state``: what lies under all queues, as last read.
     """
@@ -173,6 +173,7 @@ class Snapshot:
     procedures: tuple[ProcedureReads, ...] | None = None
     fragments: tuple[Fragmentation, ...] = ()
     plans: tuple[QueuePlans, ...] = ()
+    jobs: Jobs | None = None
     broker: Broker | None = None
     server_state: ServerState | None = None
     first: bool = False

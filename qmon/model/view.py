@@ -17,6 +17,7 @@ from qmon.model.rates.ledger import Ledger
 from qmon.model.rates.series import Point
 from qmon.model.samples.groups import StateCount
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.jobs import Jobs
 from qmon.model.samples.listing import PageSample
 from qmon.model.samples.plans import QueuePlans
 from qmon.model.samples.polled import MessageSample, WaitSample
@@ -113,7 +114,7 @@ class TargetView:
     SQL Server has them. ``cpu_ms``: what qmon's own session was on a processor since the poll before.
     ``broker``: the queues of Service Broker, ``None`` where there are none. ``standby``: how old its rows are, ``None``
     for a server that can be written. ``state``: what lies under all queues, and
-    ``plans``: by which plans they are popped, both as last read.
+    ``plans``: by which plans they are popped, both as last read. ``jobs``: those of the server that work on them.
     """
 
     commits: Figure
@@ -137,6 +138,7 @@ class TargetView:
     standby: Standby | None = None
     state: ServerState | None = None
     plans: tuple[QueuePlans, ...] = ()
+    jobs: Jobs | None = None
 
 
 @dataclass(frozen=True, slots=True)

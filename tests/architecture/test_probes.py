@@ -27,6 +27,7 @@ NOT_BY_DOCTOR: Final = {
     "deadlock_graphs": "the same",
     "deadlock_reports": "the same",
     "drawers": "reads locks, as `blocking`",
+    "jobs": "what our role may seldom see, and no figure or verdict needs",
     "lost": "reads the catalogue, for names of queues that are not there",
     "readable": "reads the catalogue, for tables that our role could not read",
     "group_page": "walks the rows of `group_states`, after a key was pressed",

@@ -31,6 +31,7 @@ from qmon.model.samples.groups import (
     GroupWorkersSample,
 )
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.jobs import JobStepSample
 from qmon.model.samples.listing import ListedSample
 from qmon.model.samples.messages import OwnerSample, PrioritySample, SweepSample, TriedSample
 from qmon.model.samples.plans import PlanHistorySample, PlanSample
@@ -99,7 +100,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "partial": polled.PartialSample, "readable": polled.ReadableSample,
     "replica": polled.ReplicaSample, "temp_space": TempSpaceSample, "temp_sessions": TempSessionSample,
     "service": ServiceSample, "limits": LimitsSample, "pool_limits": LimitsSample,
-    "plan_history": PlanHistorySample, "plans": PlanSample,
+    "jobs": JobStepSample, "plan_history": PlanHistorySample, "plans": PlanSample,
     "log": LogSample, "replication": ReplicationSample,
     "group_last": GroupLastSample, "group_messages": polled.MessageSample, "group_owners": GroupOwnerSample,
     "group_states": GroupStateSample, "group_states_by": GroupStateSample, "group_workers": GroupWorkersSample,

@@ -23,6 +23,7 @@ from qmon.model.samples.deadlocks import Circle
 from qmon.model.samples.polled import ClockSample, HeadSample
 from qmon.model.samples.usage import Fragmentation
 from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.background import jobs
 from qmon.monitor.background.catalog_reading import CatalogReading
 from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
 from qmon.monitor.background.plans import PlanReader
@@ -50,8 +51,15 @@ _DEADLINE_S: Final = 30.0
 _IDLE_S: Final = 1.0
 _GRAPHS: Final = ("", "graphs")
 _CATALOG: Final = ("", "catalog")
+_JOBS: Final = ("", "jobs")
 """The tasks that are of the target as a whole, not of a queue."""
-_PROBES: Final = {"plans": "plans", "fragments": "fragmentation", "graphs": "deadlock_graphs", "catalog": "catalog"}
+_PROBES: Final = {
+    "plans": "plans",
+    "jobs": "jobs",
+    "fragments": "fragmentation",
+    "graphs": "deadlock_graphs",
+    "catalog": "catalog",
+}
 """What some kinds of tasks are called where they fail."""
 _UNDER_WAY: Final = float("inf")
 """The due time of a task under way; another one was set meanwhile, and stands."""
@@ -104,6 +112,8 @@ class ExactCounts(BackgroundReader):
         self._fragments = FragmentationReader(engine)
         self.plan_reader = PlanReader(engine)
         """What the plans of the queues are read by."""
+        self.job_reader = jobs.JobReader(engine)
+        """What the jobs of the server's scheduler are read by."""
         self._graphs = deadlocks.DeadlockReports(engine)
         self.own = OwnUses()
         """What has been read of the tables here."""
@@ -130,6 +140,9 @@ class ExactCounts(BackgroundReader):
             } | self._now_and_then()
             for key in (_CATALOG, _GRAPHS) if self._graphs.able else (_CATALOG,):
                 self._tasks[key] = of_all.get(key) or _Task(*key, wanted=False, again=False)
+            if self.job_reader.able:
+                later = self._clock() + FIRST_S
+                self._tasks[_JOBS] = of_all.get(_JOBS) or _Task(*_JOBS, due_at=later, again=False)
         tables = {table for spec in specs for table in spec.facts.tables}
         self.own.keep(tables | self.counts.parts)
         self._wake.set()
@@ -299,7 +312,7 @@ class ExactCounts(BackgroundReader):
             begun = self._forgotten.get(task.queue, 0)
         started = self._clock()
         every = {
-            "head": 0.0, "fragments": EVERY_S, "graphs": deadlocks.EVERY_S,
+            "head": 0.0, "fragments": EVERY_S, "graphs": deadlocks.EVERY_S, "jobs": jobs.EVERY_S,
             "plans": plans.every_s(len(self._queues)),
         }.get(task.kind, _SETTLED_S)  # fmt: skip
         given_up = counted = False
@@ -307,6 +320,9 @@ class ExactCounts(BackgroundReader):
             if task.kind == "catalog" and self._catalog is not None:
                 self._catalog.read(connection)
                 task.wanted = False
+            elif task.kind == "jobs":
+                cache = StatementCache(self._engine, connection.version)
+                self.job_reader.read(connection, cache, tuple(self._queues.values()))
             elif found is None:
                 self._graphs.read(connection, StatementCache(self._engine, connection.version))
             elif task.kind == "head":

@@ -8,6 +8,7 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.rates.plans import StatementUse, statements
+from qmon.model.samples.jobs import FAILED, QueueJob
 from qmon.model.samples.server_state import (
     LogSample,
     ReplicationSample,
@@ -64,7 +65,9 @@ class _Reading:
 
 def there(view: View | None) -> bool:
     """Whether anything of it was read, or could not be."""
-    return view is not None and (view.server.state is not None or bool(view.server.plans or _failures(view)))
+    return view is not None and (
+        view.server.state is not None or bool(view.server.plans or view.server.jobs or _failures(view))
+    )
 
 
 def trouble(view: View | None) -> bool:
@@ -102,8 +105,25 @@ def _readings(view: View) -> Iterator[_Reading]:
     for queue in view.server.plans:
         if found := statements(queue.plans):
             yield _plan(queue.queue, found[0])
+    for job in view.server.jobs.jobs if view.server.jobs is not None else ():
+        yield _job(job)
+    if view.server.jobs is not None and view.server.jobs.unread:
+        yield _Reading("jobs", (LinePart.of(f"not known: {clean(view.server.jobs.unread)}", "faint"),))
     if view.server.plans and all(queue.unread for queue in view.server.plans):
         yield _Reading("plans", (LinePart.of(clean(view.server.plans[0].unread), "faint"),))
+
+
+def _job(job: QueueJob) -> _Reading:
+    """A step of a job that names a queue, and how it went."""
+    bad = job.outcome == FAILED
+    parts = [
+        LinePart(((shorten(clean(job.job), 40), "strong"), (f" step {job.step}", "muted"))),
+        LinePart((("works on ", "muted"), (shorten(clean(job.queue), 20), "text")), 1),
+        LinePart.of("failed" if bad else "", "alarm"),
+        _known("last ran ", job.ran_s, lambda s: f"{text.duration(s)} ago", 2),
+        LinePart.of("" if job.enabled else "disabled", "accent"),
+    ]
+    return _Reading("job", tuple(part for part in parts if part.spans and part.spans[0][0]), bad)
 
 
 def _of_state(view: View) -> Iterator[_Reading]:

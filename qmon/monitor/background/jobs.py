@@ -1,0 +1,75 @@
+"""Which jobs of the server's own scheduler work on queues (SQL Server Agent): one reading for all, now and then."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable
+from typing import Final
+from xml.sax.saxutils import escape
+
+from qmon.engines.base import Connection, Engine, Value
+from qmon.engines.rows import records
+from qmon.engines.sql import queries
+from qmon.errors import PermissionMissing
+from qmon.model.samples.jobs import Jobs, JobStepSample, QueueJob
+from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.statements import StatementCache
+
+EVERY_S: Final = 600.0
+"""Between two readings, or more where one took long: jobs are made and changed seldom."""
+_CHARS: Final = 4_000
+_NEWEST: Final = (10_000, 0)
+_POPS: Final = ("pop", "pop_batch")
+
+
+class JobReader:
+    """What has been read so far. The thread of the background reader reads, that of the poll asks."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.able = queries.exists(engine.name, "probe/jobs", _NEWEST)
+        """Whether this engine has such jobs."""
+        self._known: Jobs | None = None
+        self._lock = threading.Lock()
+
+    def known(self) -> Jobs | None:
+        """What is known of them; ``None`` before the first reading."""
+        with self._lock:
+            return self._known
+
+    def read(self, connection: Connection, statements: StatementCache, specs: Iterable[Spec]) -> None:
+        """Read the jobs of all queues. That our role may not see them is no failure: few roles may.
+
+        Raises what ``Connection.fetch`` raises otherwise.
+        """
+        queues = _names(specs)
+        names = "".join(f"<i>{escape(name)}</i>" for name in queues)
+        values: dict[str, Value] = {"names": names, "chars": _CHARS}
+        try:
+            rows = records(JobStepSample, connection.fetch(statements.of("jobs", JobStepSample, values).bound))
+            found = Jobs(tuple(dict.fromkeys(job for row in rows for job in _jobs(row, queues))))
+        except PermissionMissing as problem:
+            found = Jobs(unread=f"{problem}; {problem.grant}" if problem.grant else str(problem))
+        with self._lock:
+            self._known = found
+
+
+def _names(specs: Iterable[Spec]) -> dict[str, list[str]]:
+    """By name of a table, or of a procedure that pops, the queues that it is of."""
+    out: dict[str, list[str]] = {}
+    for spec in specs:
+        routines = [spec.layout.routine(verb) for verb in _POPS]
+        for name in (spec.layout.table.name, *(each.name for each in routines if each is not None)):
+            out.setdefault(name.lower(), []).append(spec.layout.queue)
+    return out
+
+
+def _jobs(row: JobStepSample, queues: dict[str, list[str]]) -> Iterable[QueueJob]:
+    """The queues that a step works on: its command has the name as a whole word."""
+    word = re.compile(rf"(?<!\w){re.escape(row.name)}(?!\w)", re.IGNORECASE)
+    if not word.search(row.command):
+        return ()
+    return [
+        QueueJob(queue, row.job, row.step, row.enabled, row.outcome, row.ran_s)
+        for queue in queues.get(row.name.lower(), ())
+    ]
