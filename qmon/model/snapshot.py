@@ -11,7 +11,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.samples.broker import Broker
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
-from qmon.model.samples.deadlocks import Circle
+from qmon.model.samples.deadlocks import BlockedReport, Circle
 from qmon.model.samples.groups import StateCount, StepTotals
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.jobs import Jobs
@@ -136,7 +136,8 @@ class Snapshot:
     that our own session was on a processor since the poll before; ``None`` where the server does not say.
     ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll. ``fragments``: how
     far their indexes are fragmented, as last read; ``plans``: by which plans they are popped, where that was read since
-    the poll before; ``jobs``: which jobs of the server work on them. ``first``: the first poll over its connection.
+    the poll before; ``jobs``: which jobs of the server work on them; ``blocked``: the
+    last reports of sessions that waited for long, the newest first. ``first``: the first poll over its connection.
     ``every_s``: seconds between readings of a queue that nobody looks at; 0: it is read in each poll.
     ``server_state``: what lies under all queues, as last read.
     """
@@ -174,6 +175,7 @@ class Snapshot:
     fragments: tuple[Fragmentation, ...] = ()
     plans: tuple[QueuePlans, ...] = ()
     jobs: Jobs | None = None
+    blocked: tuple[BlockedReport, ...] = ()
     broker: Broker | None = None
     server_state: ServerState | None = None
     first: bool = False

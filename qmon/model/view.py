@@ -15,6 +15,7 @@ from qmon.model.rates.flow import Flow
 from qmon.model.rates.forecast import Forecast
 from qmon.model.rates.ledger import Ledger
 from qmon.model.rates.series import Point
+from qmon.model.samples.deadlocks import BlockedReport
 from qmon.model.samples.groups import StateCount
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.jobs import Jobs
@@ -115,6 +116,7 @@ class TargetView:
     ``broker``: the queues of Service Broker, ``None`` where there are none. ``standby``: how old its rows are, ``None``
     for a server that can be written. ``state``: what lies under all queues, and
     ``plans``: by which plans they are popped, both as last read. ``jobs``: those of the server that work on them.
+    ``blocked``: the last reports of sessions that waited for long.
     """
 
     commits: Figure
@@ -139,6 +141,7 @@ class TargetView:
     state: ServerState | None = None
     plans: tuple[QueuePlans, ...] = ()
     jobs: Jobs | None = None
+    blocked: tuple[BlockedReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

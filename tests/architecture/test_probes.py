@@ -22,6 +22,8 @@ NOT_BY_DOCTOR: Final = {
     "broker_monitors": "the same",
     "broker_transmission": "the same",
     "broker_conversations": "the same",
+    "blocked_file": "asked on the slow connection, where somebody runs an event session",
+    "blocked_reports": "the same",
     "circles": "asked between polls, of the sessions that `blocking` reads",
     "deadlock_file": "asked after a deadlock was counted",
     "deadlock_graphs": "the same",

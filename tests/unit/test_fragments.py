@@ -139,10 +139,10 @@ def test_the_slow_readings_take_it_up_after_a_minute_and_then_once_a_minute() ->
     slow = Watched(Tables())
     assert slow.due() == {"head"}
     slow.now = FIRST_S
-    assert slow.due() == {"head", "fragments", "plans", "jobs"}
+    assert slow.due() == {"head", "fragments", "plans", "jobs", "blocked"}
     slow.step()
     assert [each.fragmented for each in slow.fragments() if each.index_id == 0] == [0.25]
-    assert slow.due() == {"head", "plans", "jobs"}
+    assert slow.due() == {"head", "plans", "jobs", "blocked"}
     slow.now += EVERY_S
     assert "fragments" in slow.due()
     slow.use([])

@@ -21,7 +21,7 @@ from qmon.model.samples import polled
 from qmon.model.samples.broker import BrokerMonitorSample, BrokerQueueSample, ConversationsSample, TransmissionSample
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
-from qmon.model.samples.deadlocks import GraphSample, ReportFile, ReportSample
+from qmon.model.samples.deadlocks import BlockedSample, GraphSample, ReportFile, ReportSample
 from qmon.model.samples.groups import (
     GroupLastSample,
     GroupOwnerSample,
@@ -100,7 +100,8 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "partial": polled.PartialSample, "readable": polled.ReadableSample,
     "replica": polled.ReplicaSample, "temp_space": TempSpaceSample, "temp_sessions": TempSessionSample,
     "service": ServiceSample, "limits": LimitsSample, "pool_limits": LimitsSample,
-    "jobs": JobStepSample, "plan_history": PlanHistorySample, "plans": PlanSample,
+    "jobs": JobStepSample, "blocked_file": ReportFile, "blocked_reports": BlockedSample,
+    "plan_history": PlanHistorySample, "plans": PlanSample,
     "log": LogSample, "replication": ReplicationSample,
     "group_last": GroupLastSample, "group_messages": polled.MessageSample, "group_owners": GroupOwnerSample,
     "group_states": GroupStateSample, "group_states_by": GroupStateSample, "group_workers": GroupWorkersSample,

@@ -1,4 +1,5 @@
-"""Samples of deadlocks in the making: sessions that wait for each other in a circle, until the server ends one of them.
+"""Samples of deadlocks: sessions that wait for each other in a circle, until the server ends one of them; and of what
+the server reports of sessions that wait for long.
 
 PostgreSQL counts deadlocks and writes their statements only to its log; what is seen just before tells them here.
 """
@@ -59,3 +60,32 @@ class ReportFile:
     """One row: the file that reports are written to at present."""
 
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedReport:
+    """A session that waited longer than the server's threshold, as it was reported ``at`` (seconds since the epoch).
+
+    ``waited_s``: seconds so far; ``table_id``: table of the lock, ``None``: not named. ``blocker``: whom it waited for,
+    with what that one did and ran last.
+    """
+
+    at: float
+    waited_s: float
+    table_id: int | None
+    session: int
+    application: str
+    statement: str
+    blocker: int
+    blocker_application: str
+    blocker_state: str
+    blocker_statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedSample(BlockedReport):
+    """One row a report in a file of the server's; ``here``, ``file`` and ``offset`` as of ``ReportSample``."""
+
+    here: bool
+    file: str
+    offset: int

@@ -23,7 +23,7 @@ from qmon.model.samples.deadlocks import Circle
 from qmon.model.samples.polled import ClockSample, HeadSample
 from qmon.model.samples.usage import Fragmentation
 from qmon.model.snapshot import ProbeFailure
-from qmon.monitor.background import jobs
+from qmon.monitor.background import blocked, jobs
 from qmon.monitor.background.catalog_reading import CatalogReading
 from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
 from qmon.monitor.background.plans import PlanReader
@@ -51,15 +51,12 @@ _DEADLINE_S: Final = 30.0
 _IDLE_S: Final = 1.0
 _GRAPHS: Final = ("", "graphs")
 _CATALOG: Final = ("", "catalog")
-_JOBS: Final = ("", "jobs")
+_ALONG: Final = (("", "jobs"), ("", "blocked"))
 """The tasks that are of the target as a whole, not of a queue."""
 _PROBES: Final = {
-    "plans": "plans",
-    "jobs": "jobs",
-    "fragments": "fragmentation",
-    "graphs": "deadlock_graphs",
-    "catalog": "catalog",
-}
+    "plans": "plans", "jobs": "jobs", "blocked": "blocked_reports", "fragments": "fragmentation",
+    "graphs": "deadlock_graphs", "catalog": "catalog",
+}  # fmt: skip
 """What some kinds of tasks are called where they fail."""
 _UNDER_WAY: Final = float("inf")
 """The due time of a task under way; another one was set meanwhile, and stands."""
@@ -114,6 +111,8 @@ class ExactCounts(BackgroundReader):
         """What the plans of the queues are read by."""
         self.job_reader = jobs.JobReader(engine)
         """What the jobs of the server's scheduler are read by."""
+        self.blocked = blocked.BlockedReports(engine)
+        """The reports of blocked processes."""
         self._graphs = deadlocks.DeadlockReports(engine)
         self.own = OwnUses()
         """What has been read of the tables here."""
@@ -140,9 +139,9 @@ class ExactCounts(BackgroundReader):
             } | self._now_and_then()
             for key in (_CATALOG, _GRAPHS) if self._graphs.able else (_CATALOG,):
                 self._tasks[key] = of_all.get(key) or _Task(*key, wanted=False, again=False)
-            if self.job_reader.able:
-                later = self._clock() + FIRST_S
-                self._tasks[_JOBS] = of_all.get(_JOBS) or _Task(*_JOBS, due_at=later, again=False)
+            for key in _ALONG if self.job_reader.able and self.blocked.able else ():
+                first = self._clock() + FIRST_S
+                self._tasks[key] = of_all.get(key) or _Task(*key, due_at=first, again=False)
         tables = {table for spec in specs for table in spec.facts.tables}
         self.own.keep(tables | self.counts.parts)
         self._wake.set()
@@ -313,24 +312,20 @@ class ExactCounts(BackgroundReader):
         started = self._clock()
         every = {
             "head": 0.0, "fragments": EVERY_S, "graphs": deadlocks.EVERY_S, "jobs": jobs.EVERY_S,
-            "plans": plans.every_s(len(self._queues)),
+            "blocked": blocked.EVERY_S, "plans": plans.every_s(len(self._queues)),
         }.get(task.kind, _SETTLED_S)  # fmt: skip
         given_up = counted = False
         try:
             if task.kind == "catalog" and self._catalog is not None:
                 self._catalog.read(connection)
                 task.wanted = False
-            elif task.kind == "jobs":
-                cache = StatementCache(self._engine, connection.version)
-                self.job_reader.read(connection, cache, tuple(self._queues.values()))
             elif found is None:
-                self._graphs.read(connection, StatementCache(self._engine, connection.version))
+                self._read_for_all(connection, task.kind)
             elif task.kind == "head":
                 self._find_head(connection, found, task, begun)
-            elif task.kind == "fragments":
-                self._fragments.read(connection, StatementCache(self._engine, connection.version), found)
-            elif task.kind == "plans":
-                self.plan_reader.read(connection, StatementCache(self._engine, connection.version), found)
+            elif task.kind in ("fragments", "plans"):
+                reader = self._fragments if task.kind == "fragments" else self.plan_reader
+                reader.read(connection, StatementCache(self._engine, connection.version), found)
             else:
                 step = self.counts.step(connection, found, self.qmons)
                 given_up, counted, every = step is None, step is not None and step.done, step.rest_s if step else every
@@ -345,6 +340,14 @@ class ExactCounts(BackgroundReader):
                     task.again = task.again and not counted
         with self._lock:
             self._failures.pop((task.queue, task.kind), None)
+
+    def _read_for_all(self, connection: Connection, kind: str) -> None:
+        """What is of the target as a whole."""
+        statements = StatementCache(self._engine, connection.version)
+        if kind == "jobs":
+            self.job_reader.read(connection, statements, tuple(self._queues.values()))
+        else:
+            (self.blocked if kind == "blocked" else self._graphs).read(connection, statements)
 
     def _find_head(self, connection: Connection, found: Spec, task: _Task, begun: int) -> None:
         statements = StatementCache(self._engine, connection.version)

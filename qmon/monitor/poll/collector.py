@@ -220,7 +220,7 @@ class Collector:
             ),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
             procedures=procedures, fragments=self._slow.fragments(), plans=self._slow.plan_reader.read_since(),
-            jobs=self._slow.job_reader.known(),
+            jobs=self._slow.job_reader.known(), blocked=self._slow.blocked.known(),
             circles=(*more.circles, *reported), latches=more.latches, version_store=more.version_store,
             server_counters=first(results, "server_counters"), broker=self._broker.learn(results, server.now_at),
             observing=self.observer.observing(commits), first=self._first, every_s=self._turns.every_s,

@@ -146,7 +146,7 @@ class TargetHistory:
             blocking=None if now.blocking is None else forest(now.blocking, _held_by_session(now)),
             horizon=now.horizon, version_store=now.version_store, waiting=self._waits.over(SHOWN_S),
             counters=self._counters.add(now, unbroken=unbroken), broker=self._broker.add(now), observing=now.observing,
-            state=now.server_state, jobs=now.jobs,
+            state=now.server_state, jobs=now.jobs, blocked=now.blocked,
         )  # fmt: skip
 
 

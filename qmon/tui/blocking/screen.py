@@ -14,7 +14,7 @@ from qmon.monitor.source import Focus
 from qmon.tui import keys
 from qmon.tui.actions.availability import why_nothing
 from qmon.tui.actions.request import ActionRequest, end_session
-from qmon.tui.blocking import tree
+from qmon.tui.blocking import reports, tree
 from qmon.tui.shared.reading import TextDialog
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
@@ -35,11 +35,13 @@ class BlockingScreen(DashboardScreen):
         self._places: dict[str, ForestLine] = {}
 
     def body(self) -> ComposeResult:
-        """The tree, and what there is to say about the session under the cursor."""
+        """The tree, what there is to say about the session under the cursor, and what the server has reported."""
         yield Lines(id="blocking-heading")
         yield Grid(tree.COLUMNS, id="blocking")
         yield Lines(id="session-heading")
         yield Lines(id="session", most=8)
+        yield Lines(id="reports-heading")
+        yield Lines(id="reports", most=6)
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the tree."""
@@ -48,6 +50,12 @@ class BlockingScreen(DashboardScreen):
         empty = tree.nothing(shown.view, self.filter_text)
         self.grid.show(tree.rows(places), stale=stale, empty=empty)
         self._draw_session(stale=stale)
+        blocked = shown.view.server.blocked if shown.view is not None else ()
+        self.set_class(bool(blocked), "-reported")
+        most = 6 if self.size.height >= 32 else 2
+        self.query_one("#reports", Lines).show(
+            lambda cells, rows: reports.lines(blocked, cells, min(rows, most)), stale=stale
+        )
 
     def _forest(self, shown: Shown) -> Forest:
         return (shown.view.server.blocking if shown.view is not None else None) or _NOBODY
@@ -66,6 +74,9 @@ class BlockingScreen(DashboardScreen):
         self.show_heading("blocking-heading", "blocking", extra)
         place = self._selected()
         self.show_heading("session-heading", f"session {tree.name(place.key)}" if place is not None else "session")
+
+        found = shown.view.server.blocked if shown.view is not None else ()
+        self.show_heading("reports-heading", "reported by the server", reports.summary(found))
 
     def focus_wanted(self) -> Focus:
         """Statements in full."""

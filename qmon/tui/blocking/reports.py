@@ -1,0 +1,43 @@
+"""What the server has reported of sessions that waited for long, the newest first: two lines each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qmon.model import text
+from qmon.model.samples.deadlocks import BlockedReport
+from qmon.tui import figures
+from qmon.tui.sanitize import clean
+from qmon.tui.spans import Line, cut
+
+
+def summary(found: Sequence[BlockedReport]) -> str:
+    """For the panel's title."""
+    return f"the last {len(found)}" if len(found) > 1 else ""
+
+
+def lines(found: Sequence[BlockedReport], cells: int, rows: int) -> list[Line]:
+    """At most ``rows`` lines."""
+    out: list[Line] = []
+    for report in found:
+        when = figures.moment(report.at, seconds=True)
+        who = f"session {report.session}{_named(report.application)}"
+        whom = f"session {report.blocker}{_named(report.blocker_application)}"
+        out.append(
+            cut(
+                (
+                    (f" {when} ", "muted"), (who, "strong"), (f" waited {text.duration(report.waited_s)} for ", "text"),
+                    (whom, "strong"), (f", {clean(report.blocker_state)}" if report.blocker_state else "", "accent"),
+                ),
+                cells,
+            )
+        )  # fmt: skip
+        said = " ".join(report.statement.split()), " ".join(report.blocker_statement.split())
+        told = f"{clean(said[0])} · {clean(said[1])}" if said[1] else clean(said[0])
+        if told:
+            out.append(cut(((f" {told}", "muted"),), cells))
+    return out[:rows]
+
+
+def _named(application: str) -> str:
+    return f" ({clean(application)})" if application else ""

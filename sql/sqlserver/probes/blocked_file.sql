@@ -1,0 +1,13 @@
+-- The file that an event session writes to at present which collects blocked_process_report, if somebody runs one with a file; the
+-- server makes such reports where "blocked process threshold" is set. To read this makes the server write out what it still holds
+-- back. Needs VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE).
+-- > path its path on the server
+SELECT TOP (1) CAST(f.item.value('@name', 'nvarchar(260)') AS nvarchar(260)) AS path
+FROM (
+    SELECT TRY_CAST(t.target_data AS xml) AS target
+    FROM sys.dm_xe_session_events AS e
+    JOIN sys.dm_xe_session_targets AS t ON t.event_session_address = e.event_session_address
+    WHERE e.event_name = N'blocked_process_report'
+        AND t.target_name = N'event_file'
+) AS x
+CROSS APPLY x.target.nodes('/EventFileTarget/File') AS f(item)

@@ -1,0 +1,66 @@
+-- The last reports of blocked processes by the file of an event session, the newest first: who waited for how long, and for whom,
+-- with what each ran. The server reads the file from the given block on, and one processor is busy meanwhile; the newest reports
+-- alone become XML. Of other databases nothing is told.
+-- :path                the file
+-- :file                the same as returned before, to begin after a block of it; empty: from its start
+-- :offset              that block, likewise; -1: from its start
+-- :chars               so many characters of a statement at most
+-- > at                  when it was reported, seconds since the epoch
+-- > waited_s            seconds that the session had waited
+-- > table_id            table of the lock; NULL where the report does not name it
+-- > session             session that waited
+-- > application         its application name
+-- > statement           what it ran, shortened
+-- > blocker             session that it waited for
+-- > blocker_application its application name
+-- > blocker_state       what that one did: running, sleeping, suspended
+-- > blocker_statement   what it ran last, shortened
+-- > here                the lock is of this database
+-- > file                where the report stands: the file
+-- > offset              and its block there
+SELECT TOP (20)
+    CAST(DATEDIFF(DAY, '19700101', r.at) * 86400.0 + DATEDIFF(SECOND, CAST(r.at AS date), r.at) AS float)
+        + DATEPART(MILLISECOND, r.at) / 1000.0 AS at,
+    CAST(COALESCE(r.duration, 0) / 1000000.0 AS float) AS waited_s,
+    CAST(CASE h.here WHEN 1 THEN NULLIF(r.object_id, 0) END AS bigint) AS table_id,
+    COALESCE(b.item.value('@spid', 'int'), 0) AS session,
+    CAST(COALESCE(CASE h.here WHEN 1 THEN b.item.value('@clientapp', 'nvarchar(128)') END, N'') AS nvarchar(128)) AS application,
+    CAST(COALESCE(
+        CASE h.here WHEN 1 THEN LEFT(LTRIM(b.item.value('(inputbuf/text())[1]', 'nvarchar(4000)')), :chars) END, N''
+    ) AS nvarchar(4000)) AS statement,
+    COALESCE(o.item.value('@spid', 'int'), 0) AS blocker,
+    CAST(COALESCE(CASE h.here WHEN 1 THEN o.item.value('@clientapp', 'nvarchar(128)') END, N'') AS nvarchar(128))
+        AS blocker_application,
+    CAST(COALESCE(o.item.value('@status', 'nvarchar(30)'), N'') AS nvarchar(30)) AS blocker_state,
+    CAST(COALESCE(
+        CASE h.here WHEN 1 THEN LEFT(LTRIM(o.item.value('(inputbuf/text())[1]', 'nvarchar(4000)')), :chars) END, N''
+    ) AS nvarchar(4000)) AS blocker_statement,
+    CAST(h.here AS bit) AS here,
+    r.file_name AS [file],
+    r.file_offset AS [offset]
+FROM (
+    SELECT
+        n.file_name,
+        n.file_offset,
+        e.item.value('@timestamp', 'datetime2(3)') AS at,
+        e.item.value('(data[@name="duration"]/value/text())[1]', 'bigint') AS duration,
+        e.item.value('(data[@name="database_id"]/value/text())[1]', 'int') AS database_id,
+        e.item.value('(data[@name="object_id"]/value/text())[1]', 'int') AS object_id,
+        e.item.query('data[@name="blocked_process"]/value/blocked-process-report') AS report
+    FROM (
+        SELECT TOP (20) f.file_name, f.file_offset, TRY_CAST(f.event_data AS xml) AS report
+        FROM sys.fn_xe_file_target_read_file(
+            CAST(:path AS nvarchar(260)),
+            NULL,
+            NULLIF(CAST(:file AS nvarchar(260)), N''),
+            NULLIF(CAST(:offset AS bigint), -1)
+        ) AS f
+        WHERE f.object_name = N'blocked_process_report'
+        ORDER BY f.file_name DESC, f.file_offset DESC
+    ) AS n
+    CROSS APPLY n.report.nodes('/event') AS e(item)
+) AS r
+CROSS APPLY r.report.nodes('/blocked-process-report/blocked-process/process') AS b(item)
+CROSS APPLY r.report.nodes('/blocked-process-report/blocking-process/process') AS o(item)
+CROSS APPLY (SELECT CASE WHEN r.database_id = DB_ID() THEN 1 ELSE 0 END AS here) AS h
+ORDER BY r.at DESC
