@@ -146,7 +146,10 @@ class TargetView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All figures of a target after one poll. ``sampled_at`` is the server's clock, ``taken_at`` our monotonic one."""
+    """All figures of a target after one poll. ``sampled_at`` is the server's clock, ``taken_at`` our monotonic one.
+
+    ``span_s``: seconds since the poll before, ``None`` where something came between.
+    """
 
     target: str
     engine: str
@@ -159,6 +162,7 @@ class View:
     queues: tuple[QueueView, ...] = ()
     failures: tuple[ProbeFailure, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    span_s: float | None = None
 
     @property
     def pauses(self) -> tuple[Pause, ...]:

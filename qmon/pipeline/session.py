@@ -22,16 +22,19 @@ _QUIET: Final = Path(__file__).with_name("log4j2.properties").as_uri()
 _DEFAULTS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "true",
+    # Few files: what a shuffle has made small comes together again.
+    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
     # Whole segments go to Python, a few at a time.
     "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     # Small tasks, so that all processors end at about the same time.
     "spark.sql.files.maxPartitionBytes": "32m",
-    # A row may be a bundle of samples.
-    "spark.sql.parquet.columnarReaderBatchSize": "256",
     # A task writes few days, and those of one come together: sorting all rows by day first would cost more.
     "spark.sql.maxConcurrentOutputFileWriters": "32",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    # The files that are read are named one by one: to look them up is no work for a job.
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
     # A segment that its recorder's retention took away in between is reported, not a reason to stand still for ever.
     "spark.sql.files.ignoreMissingFiles": "true",
     "spark.ui.enabled": "false",

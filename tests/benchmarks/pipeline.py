@@ -15,7 +15,8 @@ from typing import Final
 import psutil
 from pyspark.sql import SparkSession
 
-from qmon.pipeline.ingest.stream import begin, wait
+from qmon.pipeline.ingest.segments import Intake
+from qmon.pipeline.ingest.segments import run as take_in
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.session import start
 from tests.benchmarks.days import copies, varied_day
@@ -97,9 +98,9 @@ def _ran(session: SparkSession, root: Path, recordings: str, name: str, megabyte
     lake = Lake(session, str(root / f"lake-{name}"))
     with Watch() as watch:
         began = time.perf_counter()
-        wait(begin(lake, str(root / recordings)))
+        take_in(Intake(lake, str(root / recordings)))
         seconds = time.perf_counter() - began
-    samples = lake.manifest().counts["samples"]
+    samples = lake.view().counts()["samples"]
     return Ran(samples, megabytes, seconds, watch.java_s, watch.python_s, watch.peak / 1e6)
 
 

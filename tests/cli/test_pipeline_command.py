@@ -27,7 +27,7 @@ def test_without_the_extra_it_says_which_command_installs_it(monkeypatch: pytest
         done = call("pipeline", *arguments)
         assert done.exit_code == 2
         (line,) = done.stderr.splitlines()
-        assert 'pip install "pandas' in line and '"pyspark>=' in line
+        assert 'pip install "deltalake' in line and '"pyspark>=' in line
     assert {each.name for each in tmp_path.iterdir()} <= {"state"}, "nothing but its log"
 
 

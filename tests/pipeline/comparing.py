@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from qmon.pipeline.ingest.stream import begin, wait
+from qmon.pipeline.ingest.segments import Intake
+from qmon.pipeline.ingest.segments import run as take_in
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.rollup.incidents import incidents
-from qmon.pipeline.rollup.rollups import GRAINS
+from qmon.pipeline.rollup.rollups import DAY_S, HOUR_S, MINUTE_S
 from tests.pipeline import reference
 
 START = datetime(2026, 10, 24, 23, 40, tzinfo=UTC).timestamp()
@@ -29,14 +30,14 @@ def same(found: Any, expected: Any) -> bool:
 def run(spark: SparkSession, recordings: Path, lake: Path) -> Lake:
     """All sealed segments into the lake, once."""
     found = Lake(spark, str(lake))
-    wait(begin(found, str(recordings)))
+    take_in(Intake(found, str(recordings)))
     return found
 
 
 def counted(lake: Lake, expected: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each of these rows once in the lake, and nothing else; returns them without doubles."""
     unique = reference.unique(expected)
-    found = [(r.target, r.recorder, r.sequence, r.queue) for r in lake.read("samples").collect()]
+    found = [(r.target, r.recorder, r.sequence, r.queue) for r in lake.view().read("samples").collect()]
     assert sorted(found) == [(r["target"], r["recorder"], r["sequence"], r["queue"]) for r in unique]
     return unique
 
@@ -45,16 +46,18 @@ def compared(lake: Lake, expected: list[dict[str, Any]]) -> None:
     """The whole lake against the reference on these rows."""
     unique = counted(lake, expected)
     measured = reference.measured(unique)
-    for table, seconds in GRAINS.items():
+    for table, seconds in (("minutes", MINUTE_S), ("hours", HOUR_S), ("days", DAY_S)):
         wanted = reference.rollup(measured, seconds)
-        found = {(r.target, r.queue, r.at): r.asDict() for r in lake.read(table).collect()}
+        rows = lake.view().read(table).collect()
+        found = {(r.target, r.queue, r.start_at): r.asDict() for r in rows}
         assert found.keys() == wanted.keys()
+        assert len(rows) == len(found)
         for key, row in wanted.items():
             differing = {
                 name: (found[key][name], value) for name, value in row.items() if not same(found[key][name], value)
             }
-            assert differing == {}, (table, key)
-    stretches = incidents(lake.read("runs")).orderBy("target", "queue", "start_at").collect()
+            assert differing == {}, (table, key, differing)
+    stretches = incidents(lake.view().read("runs")).orderBy("target", "queue", "start_at").collect()
     wanted_stretches = reference.incidents(unique)
     assert [
         {name: row[name] for name in want} for row, want in zip(stretches, wanted_stretches, strict=True)

@@ -88,7 +88,7 @@ def _row(at: float, seconds: float, n: int) -> dict[str, Any]:
     depth = {f"{name}_s": n * seconds for name in ("ready", "oldest", "in_progress")}
     known = {f"{name}_known_s": seconds for name in ("ready", "oldest", "in_progress")}
     tail = {f"{name}_{p}": float(n * 1000) for name in ("ready", "oldest") for p in ("p50", "p95", "p99", "max")}
-    return {"at": at, **sums, **depth, **known, **tail}
+    return {"start_at": at, **sums, **depth, **known, **tail}
 
 
 def _messages(name: str) -> dict[str, Any]:

@@ -75,6 +75,7 @@ class Watched:
         return Figures(
             sequence=poll + 1,
             sampled_at=at,
+            poll_s=span,
             server_ms=rng.uniform(1, 3),
             queue=names,
             design=("status",) * len(names),
@@ -103,4 +104,5 @@ def rows(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             for name, values in line.items():
                 if isinstance(values, list) and name not in ("queue", "wait", "sessions"):
                     row[name] = values[place]
+            row["poll_s"] = line.get("poll_s")
             yield row

@@ -11,6 +11,14 @@ from typing import Any
 Row = dict[str, Any]
 
 
+def rounded(value: float) -> float:
+    """A value as histograms have it: to seven binary places, half to even."""
+    if value <= 0:
+        return value
+    step = 2.0 ** (math.frexp(value)[1] - 7)
+    return round(value / step) * step
+
+
 def unique(rows: Iterable[Row]) -> list[Row]:
     """Each queue once for each recorder and number."""
     found = {(row["target"], row["recorder"], row["sequence"], row["queue"]): row for row in rows}
@@ -18,37 +26,33 @@ def unique(rows: Iterable[Row]) -> list[Row]:
 
 
 def measured(rows: list[Row]) -> list[Row]:
-    """Rows with the seconds they stand for; of several recorders the one that watched each minute longest."""
+    """Rows with the seconds they stand for, and those that their counters span.
+
+    Of several recorders the one that watched each minute longest.
+    """
     watched: dict[tuple[str, str, float], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     out = []
     for row in rows:
-        span = row.get("span_s") or 0.0
+        span = row.get("poll_s") or 0.0
         span = span if 0 < span <= 150 else 0.0
-        flowing = span > 0 and row.get("pushed") is not None and row.get("popped") is not None
+        moved = row.get("span_s") or 0.0
+        flowing = moved > 0 and row.get("pushed") is not None and row.get("popped") is not None
         minute = row["sampled_at"] // 60 * 60
         watched[row["target"], row["queue"], minute][row["recorder"]] += span
-        out.append(row | {"span": span, "flow": span if flowing else 0.0, "flowing": flowing, "minute": minute})
+        out.append(row | {"span": span, "flow": moved if flowing else 0.0, "flowing": flowing, "minute": minute})
     best = {key: min(each, key=lambda r: (-round(each[r], 3), r)) for key, each in watched.items()}
     return [row for row in out if best[row["target"], row["queue"], row["minute"]] == row["recorder"]]
 
 
 def percentile(values: list[tuple[float, int]], share: float) -> float | None:
-    """Of values with weights: each stands as often as its weight says, with a straight line between neighbours."""
+    """Of values with weights: the first that is reached when they stand in order, each as often as its weight says."""
     ordered = sorted((value, weight) for value, weight in values if weight > 0)
-    total = sum(weight for _, weight in ordered)
-    if not total:
-        return None
-    place = share * (total - 1)
-    low, high = _at(ordered, math.floor(place)), _at(ordered, math.ceil(place))
-    return low + (high - low) * (place - math.floor(place))
-
-
-def _at(ordered: list[tuple[float, int]], place: int) -> float:
+    wanted = math.ceil(share * sum(weight for _, weight in ordered))
     for value, weight in ordered:
-        if place < weight:
+        wanted -= weight
+        if wanted <= 0:
             return value
-        place -= weight
-    raise AssertionError(place)
+    return None
 
 
 def rollup(rows: list[Row], seconds: int) -> dict[tuple[str, str, float], Row]:
@@ -56,10 +60,10 @@ def rollup(rows: list[Row], seconds: int) -> dict[tuple[str, str, float], Row]:
     stretches: dict[tuple[str, str, float], list[Row]] = defaultdict(list)
     for row in rows:
         stretches[row["target"], row["queue"], row["sampled_at"] // seconds * seconds].append(row)
-    return {key: _summed(each) for key, each in stretches.items()}
+    return {key: _summed(each, seconds > 60) for key, each in stretches.items()}
 
 
-def _summed(rows: list[Row]) -> Row:
+def _summed(rows: list[Row], tails: bool) -> Row:
     found: Row = {"samples": len(rows)}
     found["seconds"] = math.fsum(row["span"] for row in rows)
     found["flow_s"] = math.fsum(row["flow"] for row in rows)
@@ -71,8 +75,8 @@ def _summed(rows: list[Row]) -> Row:
         found[f"{name}_s"] = math.fsum(value * span for value, span in known) if known else None
         found[f"{name}_known_s"] = math.fsum(span for _, span in known) if known else None
         found[f"{name}_max"] = max((value for value, span in known if span > 0), default=None)
-        if name != "in_progress":
-            weighted = [(value, round(span * 1000)) for value, span in known]
+        if tails and name != "in_progress":
+            weighted = [(rounded(value), math.floor(span * 1000 + 0.5)) for value, span in known]
             for share, label in ((0.5, "p50"), (0.95, "p95"), (0.99, "p99")):
                 found[f"{name}_{label}"] = percentile(weighted, share)
     for name, figure in (("ready_last", "ready"), ("dead_last", "dead")):

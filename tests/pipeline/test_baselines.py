@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from qmon.pipeline.lake.schema import ROLLUPS
+from qmon.pipeline.lake.schema import MINUTES
 from qmon.pipeline.rollup.baselines import FIGURES, as_file, baselines, readings, zoned, zones_of
 from qmon.pipeline.rollup.capacity import capacity
 
@@ -31,7 +31,7 @@ def minutes() -> list[dict[str, Any]]:
             n = week * 100 + place
             found.append(
                 {
-                    "target": "shop", "queue": "orders", "zone": "Europe/Berlin", "at": start + place * 600.0,
+                    "target": "shop", "queue": "orders", "zone": "Europe/Berlin", "start_at": start + place * 600.0,
                     "seconds": 600.0, "flow_s": 590.0, "pushed": float(n % 37), "popped": float(n % 31),
                     "ready_s": float(n % 29), "ready_known_s": 600.0, "oldest_s": None, "oldest_known_s": None,
                 }
@@ -43,8 +43,8 @@ def expected(rows: list[dict[str, Any]], troubled: tuple[float, float]) -> dict[
     """Median, deviation and number of readings by figure and hour of the week."""
     hours: dict[tuple[int, datetime], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        if not troubled[0] // 60 <= row["at"] // 60 <= troubled[1] // 60:
-            local = datetime.fromtimestamp(row["at"], BERLIN).replace(minute=0, second=0, tzinfo=None)
+        if not troubled[0] // 60 <= row["start_at"] // 60 <= troubled[1] // 60:
+            local = datetime.fromtimestamp(row["start_at"], BERLIN).replace(minute=0, second=0, tzinfo=None)
             hours[local.weekday() * 24 + local.hour, local].append(row)
     values: dict[tuple[str, int], list[float]] = defaultdict(list)
     for (hour, _), each in hours.items():
@@ -61,7 +61,7 @@ def expected(rows: list[dict[str, Any]], troubled: tuple[float, float]) -> dict[
 
 def test_hours_of_the_week_equal_plain_python(spark: SparkSession) -> None:
     rows, troubled = minutes(), (SUNDAY.timestamp() + 3600.0, SUNDAY.timestamp() + 7100.0)
-    frame = spark.createDataFrame([tuple(row.get(name) for name in ROLLUPS.fieldNames()) for row in rows], ROLLUPS)
+    frame = spark.createDataFrame([tuple(row.get(name) for name in MINUTES.fieldNames()) for row in rows], MINUTES)
     incident = spark.createDataFrame(
         [("shop", "orders", *troubled)], "target string, queue string, start_at double, end_at double"
     )
@@ -97,14 +97,14 @@ def test_a_file_without_history_is_a_file() -> None:
 def test_a_zone_that_is_stated_counts_before_the_newest_that_was_recorded(spark: SparkSession) -> None:
     """The recorder has moved from Tokyo to Berlin; the readings of both are those of one clock."""
     rows = [row | {"zone": "Asia/Tokyo" if place < 84 else row["zone"]} for place, row in enumerate(minutes())]
-    frame = spark.createDataFrame([tuple(row.get(name) for name in ROLLUPS.fieldNames()) for row in rows], ROLLUPS)
+    frame = spark.createDataFrame([tuple(row.get(name) for name in MINUTES.fieldNames()) for row in rows], MINUTES)
     assert zones_of(frame, {}) == zones_of(frame, {"crm": "UTC"}) == {"shop": "Europe/Berlin"}
     assert zones_of(frame, {"": "UTC", "crm": "Asia/Tokyo"}) == {"shop": "UTC"}
     assert zones_of(frame, {"": "UTC", "shop": "America/New_York"}) == {"shop": "America/New_York"}
     nobody = spark.createDataFrame([], "target string, queue string, start_at double, end_at double")
     for zone in ("Europe/Berlin", "America/New_York"):
         found = readings(zoned(frame, {"shop": zone}), nobody).where("figure = 'ready'").collect()
-        first = min(datetime.fromtimestamp(row["at"], ZoneInfo(zone)) for row in rows)
+        first = min(datetime.fromtimestamp(row["start_at"], ZoneInfo(zone)) for row in rows)
         assert {row.zone for row in found} == {zone}
         assert min(row.hour for row in found) == first.weekday() * 24 + first.hour
         assert len(found) == 4 * 7 + 2 - (zone == "Europe/Berlin")

@@ -7,37 +7,32 @@ import random
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from qmon.pipeline.ingest.columns import rows_of
 from qmon.pipeline.ingest.segment_lines import Read, read_segment
-from qmon.pipeline.rollup.bundles import AT_MOST, share, unbundling
 from tests.pipeline.comparing import START
 from tests.pipeline.recordings import Watched, rows
 
-BUNDLES = {"target": pa.string(), "date": pa.string(), "bundle": pa.binary()}
 FILE = "file:/r/target=shop/x.jsonl.zst"
 
 
 def staged(reads: list[Read]) -> dict[str, list[dict[str, Any]]]:
     """The rows of each kind."""
-    found: dict[str, list[dict[str, Any]]] = {"poll": [], "bundle": [], "operation": [], "bad": []}
+    found: dict[str, list[dict[str, Any]]] = {"poll": [], "sample": [], "operation": [], "bad": []}
     for batch in rows_of(FILE, reads):
         for row in batch.to_pylist():
-            found[row["kind"]].append(row)
+            found[row["kind"]].append(row | (row.pop("line") or {}))
     return found
 
 
-def samples(bundles: list[dict[str, Any]]) -> dict[tuple[int, str], dict[str, Any]]:
+def samples(rows: list[dict[str, Any]]) -> dict[tuple[int, str], dict[str, Any]]:
     """One row a queue and line, by the line's number and the queue's name; a figure that is not known is left out."""
-    columns = {name: pa.array([row[name] for row in bundles], kind) for name, kind in BUNDLES.items()}
     found = {}
-    for batch in unbundling([pa.record_batch(columns)]):
-        for row in batch.to_pylist():
-            key = row["sequence"], row.pop("queue")
-            assert key not in found
-            found[key] = {name: value for name, value in row.items() if value is not None}
+    for row in rows:
+        key = row["sequence"], row.pop("queue")
+        assert key not in found
+        found[key] = {name: value for name, value in row.items() if value is not None}
     return found
 
 
@@ -54,18 +49,18 @@ def line(number: int, **figures: Any) -> str:
 
 
 def test_every_sample_of_a_segment_is_there_once(tmp_path: Path) -> None:
-    """Over midnight: bundles end with the day."""
+    """Over midnight."""
     watched = Watched(tmp_path, "shop", "aaaaaaaaaaaa", "Europe/Berlin")
     paths = watched.record(START + 600, 600, seed=3, trouble=range(5, 90))
     found: dict[tuple[int, str], dict[str, Any]] = {}
     for path in paths:
-        found |= samples(staged(list(read_segment(path.as_uri(), path.read_bytes())))["bundle"])
+        found |= samples(staged(list(read_segment(path.as_uri(), path.read_bytes())))["sample"])
     wanted = {
         (row["sequence"], row["queue"]): {name: value for name, value in row.items() if value is not None}
         for row in rows(watched.written)
     }
     assert found.keys() == wanted.keys()
-    assert {each["date"] for each in found.values()} == {"2026-10-24", "2026-10-25"}
+    assert {str(each["date"]) for each in found.values()} == {"2026-10-24", "2026-10-25"}
     for key, row in wanted.items():
         assert {name: found[key].get(name) for name in row if name != "queue"} == {
             name: value for name, value in row.items() if name != "queue"
@@ -95,7 +90,7 @@ def test_a_bad_line_costs_no_other(text: str | bytes, reason: str) -> None:
     found = staged(read(line(1, ready=[1.0, None]), line(2), text, line(3, ready=[5, 6])))
     assert [(row["file"], row["place"], row["reason"]) for row in found["bad"]] == [(FILE, 3, reason)]
     assert [row["sequence"] for row in found["poll"]] == [1, 2, 3]
-    known = {key: row.get("ready") for key, row in samples(found["bundle"]).items()}
+    known = {key: row.get("ready") for key, row in samples(found["sample"]).items()}
     assert known == {(1, "a"): 1.0, (1, "b"): None, (2, "a"): None, (2, "b"): None, (3, "a"): 5.0, (3, "b"): 6.0}
 
 
@@ -104,7 +99,7 @@ def test_names_that_are_missing_or_said_twice() -> None:
     found = staged(
         read(line(1, queue=["a", None], ready=[1, 2]), line(2, queue=["b", "b"], ready=[3, 4]), line(3, queue=[]))
     )
-    assert {key: row["ready"] for key, row in samples(found["bundle"]).items()} == {(1, "a"): 1.0, (2, "b"): 3.0}
+    assert {key: row["ready"] for key, row in samples(found["sample"]).items()} == {(1, "a"): 1.0, (2, "b"): 3.0}
     assert [row["queues"] for row in found["poll"]] == [1, 1, 0]
 
 
@@ -112,18 +107,5 @@ def test_numbers_read_back_exactly() -> None:
     rng = random.Random(5)
     values = [rng.uniform(-1, 1) * 10 ** rng.randint(-300, 300) for _ in range(200)]
     values += [0.1, -0.0, 5e-324, 1.7976931348623157e308, 2**53 + 1.0, float("inf")]
-    found = samples(staged(read(*(line(n, oldest_s=[value, None]) for n, value in enumerate(values, 1))))["bundle"])
+    found = samples(staged(read(*(line(n, oldest_s=[value, None]) for n, value in enumerate(values, 1))))["sample"])
     assert [found[n, "a"]["oldest_s"] for n in range(1, len(values) + 1)] == values
-
-
-def test_a_queues_samples_of_a_day_are_in_bundles_of_one_share() -> None:
-    queues = [f"q{n}" for n in range(60)]
-    found = staged(read(*(line(n, queue=queues) for n in range(1, 9))))["bundle"]
-    inside = [(queue, row["share"]) for row in found for _, queue in samples([row])]
-    assert set(inside) == {(queue, share(queue)) for queue in queues}
-    assert len(inside) == 8 * len(queues)
-
-
-def test_a_bundle_holds_no_more_than_spark_can_read_many_of() -> None:
-    found = staged(read(*(line(n, queue=["a"], sampled_at=START + n / 100) for n in range(1, AT_MOST + 3))))["bundle"]
-    assert [len(samples([row])) for row in found] == [AT_MOST, 2]

@@ -1,12 +1,11 @@
 """A run that is cut short at its worst moments and started again: nothing is lost, nothing counts twice.
 
-Each cut is an error raised where a kill would leave the lake and Spark's checkpoint in that very state; ``make soak``
-kills the program itself, at random moments.
+Each cut is an error raised where a kill would leave the lake in that very state; ``make soak`` kills the program
+itself, at random moments.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,63 +13,96 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.errors import QmonError
-from qmon.pipeline.ingest import stream as stream
+from qmon.pipeline.ingest.batch import take_in
+from qmon.pipeline.ingest.segments import Intake
+from qmon.pipeline.lake.delta import Changed, Conflict, Table
 from qmon.pipeline.lake.lake import Lake
-from tests.pipeline.comparing import START, counted, run
+from qmon.pipeline.lake.schema import BATCH
+from qmon.pipeline.lake.tidy import Keep, tidy
+from tests.pipeline.comparing import START, compared, run
+from tests.pipeline.readers import counted
 from tests.pipeline.recordings import Watched, rows
 
 pytestmark = pytest.mark.timeout(1200)
 
 
-class Cut(Exception):
+class Cut(QmonError):
     """Here it ends."""
 
 
-def cut_after(monkeypatch: pytest.MonkeyPatch, where: object, name: str, table: str | None = None) -> list[str]:
-    """End the run after the first call of a function, or of the one that writes a table; says then that it did."""
-    whole, done = getattr(where, name), list[str]()
+def cut_at(monkeypatch: pytest.MonkeyPatch, name: str, table: str, *, after: bool) -> None:
+    """End the run before or after a function of this table is called."""
+    whole = getattr(Table, name)
 
-    def ending(*arguments: Any, **more: Any) -> None:
-        whole(*arguments, **more)
-        if table is None or table in arguments:
-            done.append(name)
-            raise Cut
+    def ending(self: Table, *arguments: Any, **more: Any) -> Any:
+        here = self.root.endswith(f"/{table}")
+        if here and not after:
+            raise Cut("cut")
+        found = whole(self, *arguments, **more)
+        if here:
+            raise Cut("cut")
+        return found
 
-    monkeypatch.setattr(where, name, ending)
-    return done
+    monkeypatch.setattr(Table, name, ending)
 
 
-def test_a_run_that_is_cut_short_neither_loses_nor_doubles(spark: SparkSession, tmp_path: Path) -> None:
-    root, place = tmp_path / "Zoë" / "recordings", tmp_path / "Zoë" / "lake"
+def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, place = tmp_path / "Zoë" / "recordings", tmp_path / "lake"
     watched = Watched(root, "shop", "aaaaaaaaaaaa")
     watched.record(START, 40, seed=1, trouble=range(5, 20))
-    cuts: list[tuple[object, str, str | None]] = [
-        (Lake, "write", "samples"),  # written, and nothing that follows from them
-        (Lake, "commit", None),  # committed, and Spark's checkpoint does not know
-    ]
-    for where, name, table in cuts:
-        with pytest.MonkeyPatch.context() as patch:
-            done = cut_after(patch, where, name, table)
-            with pytest.raises(QmonError, match="a batch failed"):
-                run(spark, root, place)
-        assert done == [name]
-    assert Lake(spark, str(place)).manifest().number == 1
-    Watched(root, "shop", "bbbbbbbbbbbb", queues=()).record(START, 3)
+    cuts = (
+        ("found", "samples", True),  # written, and nothing that follows from them
+        ("commit", "minutes", True),  # a part of the tables has the batch
+        ("commit", "samples", False),  # all of them but the last
+    )
+    for name, table, after in cuts:
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(QmonError, match="a batch failed"):
+            cut_at(patch, name, table, after=after)
+            run(spark, root, place)
+        lake = Lake(spark, str(place))
+        assert (lake.view().batch, lake.view().counts()["samples"]) == (0, 0)
+        assert counted(place, "samples") == dict.fromkeys(("duckdb", "polars", "deltalake"), 0)
     more = Watched(root, "shop", "cccccccccccc")
     more.record(START + 30, 40, seed=2)
-    lake = Lake(spark, str(place))
-    query = stream.begin(lake, str(root), every_s=0.5)
-    try:
-        query.processAllAvailable()
-    finally:
-        query.stop()
-    counted(lake, [row for each in (watched, more) for row in rows(each.written)])
-    assert lake.manifest().counts["duplicates"] == 0
-    assert not lake.storage.names("staged")
-    assert {name.removeprefix("batch=") for name in lake.storage.names("samples")} == named(lake)
+    lake = run(spark, root, place)
+    assert lake.view().batch == 2
+    compared(lake, [row for each in (watched, more) for row in rows(each.written)])
+    assert lake.view().counts()["duplicates"] == 0
+
+    late = Watched(root, "shop", "dddddddddddd")
+    (path,) = late.record(START - 3600, 20, seed=3)
+    one, other = Intake(lake, str(root)), Intake(lake, str(root))
+    one._claim(3, {path.relative_to(root).as_posix(): 1})
+    with pytest.raises(Conflict, match="somebody else writes to the lake"):
+        other._claim(3, {path.relative_to(root).as_posix(): 1})
+    monkeypatch.setattr("qmon.pipeline.ingest.segments.take_in", tidied_meanwhile(lake))
+    assert one.step() is not None  # is done again on top of what was tidied
+    whole = [row for each in (watched, more, late) for row in rows(each.written)]
+    compared(lake, whole)
+    tidy(lake, Keep(unused_s=0.0))
+    compared(lake, whole)
+    for name in ("samples", "minutes", "hours"):
+        assert set(counted(place, name).values()) == {lake.view().read(name).count()}
 
 
-def named(lake: Lake) -> set[str]:
-    """The batches that the manifests which are kept for readers name: no other's folders stay."""
-    kept = [json.loads(lake.storage.read("manifest", name)) for name in lake.storage.names("manifest")]
-    return {stamp for each in kept for days in each["days"].values() for stamp in days.values()}
+def tidied_meanwhile(lake: Lake) -> Any:
+    """A batch that finds the lake tidied between what it reads and what it commits, once."""
+    done = list[bool]()
+
+    def taking(*arguments: Any) -> Any:
+        with pytest.MonkeyPatch.context() as patch:
+            whole = Table.commit
+
+            def committing(self: Table, *more: Any, **named: Any) -> bool:
+                if not done and self.root.endswith(f"/{BATCH[4]}"):
+                    done.append(True)
+                    tidy(lake, Keep())
+                    raise Changed("tidied")
+                return whole(self, *more, **named)
+
+            patch.setattr(Table, "commit", committing)
+            return take_in(*arguments)
+
+    return taking

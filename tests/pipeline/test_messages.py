@@ -15,6 +15,7 @@ from qmon.cli.commands.pipeline import messages as command
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.lake.tidy import Keep, tidy
 from qmon.pipeline.messages.archive_reader import ArchiveTable
 from qmon.pipeline.messages.spark_source import KeyRangeRead
 from qmon.pipeline.messages.take import Messages, Taken
@@ -40,7 +41,7 @@ class Taking:
     """Takes of one archive into one lake."""
 
     def __init__(self, spark: SparkSession, place: Path, url: str, archive: ArchiveTable) -> None:
-        self.store = Messages(Lake(spark, str(place)))
+        self.spark, self.store = spark, Messages(Lake(spark, str(place)))
         self.url, self.archive = url, archive
 
     def __call__(self, *redact: str) -> Taken:
@@ -78,10 +79,9 @@ def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Cut):
         patch.setattr(Messages, "commit", cut)
         take()
-    assert folders(tmp_path) > {f"batch={stamp}" for stamp in take.store.entry().batches}
+    assert len(take.lake()) == 29
     third = take("message (5)$")
     assert (third.messages, third.mark.upto, third.mark.awaited, third.mark.messages) == (15, 50, 0, 44)
-    assert folders(tmp_path) == {f"batch={stamp}" for stamp in take.store.entry().batches}
     here, now = take.lake(), kept(database, take.archive)
     assert here.keys() == {*range(1, 6), *range(11, 51)} - {35}
     assert here.keys() - {12} == now.keys()
@@ -94,7 +94,7 @@ def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
     assert row["enqueued_at"] <= row["started_at"] <= row["completed_at"] <= row["archived_at"]
     assert (row["attempts"], row["payload_bytes"]) == (1, len("message 1"))
     assert_waited(take)
-    assert_compacted(take, tmp_path)
+    assert_tidied(take, tmp_path / "lake")
 
 
 def assert_waited(take: Taking) -> None:
@@ -112,32 +112,15 @@ def assert_waited(take: Taking) -> None:
     assert tables(page(facts))[3][1] == ["test", HOSTILE, number(len(rows)), *cells, "0 %"]
 
 
-def assert_compacted(take: Taking, place: Path) -> None:
-    """Many small batches become one; killed before that counts, nothing has changed."""
-    before, entry = take.lake(), take.store.entry()
-    assert len(entry.batches) == 3
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("qmon.pipeline.messages.take._MANY", 4)
-        take.store.compact()
-        assert take.store.entry() == entry
-        patch.setattr("qmon.pipeline.messages.take._MANY", 3)
-        with pytest.MonkeyPatch.context() as end, pytest.raises(Cut):
-            end.setattr(Messages, "commit", cut)
-            take.store.compact()
-        assert (take.store.entry(), take.lake()) == (entry, before)
-        take.store.compact()
-    after = take.store.entry()
-    assert (list(after.batches.values()), after.marks, take.lake()) == ([len(before)], entry.marks, before)
-    assert take().messages == 0
-    assert folders(place) >= {f"batch={stamp}" for stamp in after.batches}
+def assert_tidied(take: Taking, place: Path) -> None:
+    """Small files become one, what no take committed is removed, and how far the archive was read is known still."""
+    before, mark = take.lake(), take.store.entry().mark("test", HOSTILE)
+    tidy(Lake(take.spark, str(place)), Keep(unused_s=0.0))
+    assert len(list((place / "messages").glob("**/bucket=*/*.parquet"))) == 1
+    assert (take.lake(), take.store.entry().mark("test", HOSTILE), take().messages) == (before, mark, 0)
 
 
-def folders(place: Path) -> set[str]:
-    """The batches that are written, whether they count or not."""
-    return {path.name for path in (place / "lake" / "messages").iterdir()}
-
-
-def cut(store: Messages, entry: object) -> None:
+def cut(*_: object) -> None:
     """Where a kill would leave the messages written, and no mark."""
     raise Cut
 

@@ -15,7 +15,7 @@ import zstandard
 from pyspark.sql import SparkSession
 
 from qmon.errors import BadInput
-from qmon.pipeline.ingest.stream import begin
+from qmon.pipeline.ingest.segments import Intake
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.report.facts import Period, gather
 from qmon.pipeline.report.html import page
@@ -68,7 +68,7 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path) -> N
     compared(lake, expected)
     bad_lines(lake)
     copied = [row for row in expected if row["recorder"] == "aaaaaaaaaaaa" and row["sampled_at"] < START + 1200]
-    assert lake.manifest().counts["duplicates"] == len(copied)
+    assert lake.view().counts()["duplicates"] == len(copied)
     done = json.loads((root / ".pipeline.json").read_text())["done"]
     assert set(done) == {p.relative_to(root).as_posix() for p in root.rglob("*.zst") if p.name[0] != "_"}
     the_report(lake, expected)
@@ -76,9 +76,8 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path) -> N
 
 def bad_lines(lake: Lake) -> None:
     """The damaged ones are kept apart with file, place and reason, and counted; the good one among them counts."""
-    manifest = lake.manifest()
-    bad = lake.session.read.parquet(*(lake.storage.at("bad", f"batch={stamp}") for stamp in manifest.bad))
-    told = {(Path(row.file).name, row.place, row.reason) for row in bad.collect()}
+    view = lake.view()
+    told = {(Path(row.file).name, row.place, row.reason) for row in view.read("bad").collect()}
     assert told == {
         ("strange.jsonl.zst", 1, "written by a newer qmon, format 2"),
         ("strange.jsonl.zst", 2, "its figures are not one for each queue"),
@@ -86,15 +85,15 @@ def bad_lines(lake: Lake) -> None:
         ("strange.jsonl.zst", 5, "no line of a recording"),
         ("empty.jsonl.zst", 0, "the file is empty"),
     }
-    assert manifest.counts["bad"] == len(told)
-    (kept,) = lake.read("operations").collect()
+    assert view.counts()["bad"] == len(told)
+    (kept,) = view.read("operations").collect()
     assert (kept.id, kept.queue, kept.state, kept.target) == ("op1", "orders", "done", "shop")
 
 
 def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
     """Its figures are the lake's, which are those of the reference."""
-    period = Period(START, START + 86400)
-    facts = gather(lake, lake.manifest(), period)
+    period = Period(START, START + 86400).hours()
+    facts = gather(lake.view(), Period(START, START + 86400))
     measured = reference.measured(reference.unique(r for r in expected if period.start <= r["sampled_at"] < period.end))
     wanted = reference.rollup(measured, 10**12)
     assert {(q.target, q.queue) for q in facts.queues} == {(target, queue) for target, queue, _ in wanted}
@@ -120,5 +119,5 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
 
 def test_a_folder_that_is_not_there_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no folder"):
-        begin(Lake(spark, str(tmp_path / "lake")), str(tmp_path / "nowhere"))
+        Intake(Lake(spark, str(tmp_path / "lake")), str(tmp_path / "nowhere"))
     assert not (tmp_path / "lake").exists()

@@ -16,12 +16,16 @@ from pathlib import Path
 from typing import Final
 
 import psutil
+from deltalake import DeltaTable
 
+from qmon.pipeline.lake.delta import APP
+from qmon.pipeline.lake.schema import BATCH
 from qmon.pipeline.session import start
 from tests.cli.calling import ROOT, program, surroundings
 from tests.facts import wait_until
 from tests.pipeline.comparing import compared, run
 from tests.pipeline.conftest import small
+from tests.pipeline.readers import counted
 from tests.pipeline.recordings import Watched, rows
 
 START: Final = 1_792_885_200.0
@@ -46,7 +50,7 @@ def killed(times: int) -> str:
         session = start("local[2]", small(Path(folder)))
         lake = run(session, ground.root, ground.lake)
         compared(lake, [row for each in ground.written for row in rows(each.written)])
-        counts = lake.manifest().counts
+        counts = lake.view().counts()
         session.stop()
     assert struck["within a batch"], struck
     moments = ", ".join(f"{number} {where}" for where, number in sorted(struck.items()))
@@ -81,7 +85,7 @@ class _Ground:
         self._record()
         before = time.monotonic()
         with self._program("--once") as child:
-            wait_until(lambda: self._newest("offsets") >= 0, _LONG_S, what="a batch")
+            wait_until(lambda: self._newest("segments") > 0, _LONG_S, what="a batch")
             self.start_s = time.monotonic() - before
             assert child.wait(_LONG_S) == 0
         self.batch_s = time.monotonic() - before - self.start_s
@@ -93,21 +97,28 @@ class _Ground:
         while it starts or does a batch again. For ever, half in a later batch, on a segment that came meanwhile.
         """
         self._record()
-        begun = self._newest("offsets")
+        begun = self._newest("segments")
         with self._program(mode) as child, self._quoting():
             delay = self.rng.uniform(0, self.start_s + self.batch_s)
             if self.rng.random() < 0.75:
-                wait_until(lambda: self._newest("offsets") > begun, _LONG_S, what="a batch")
+                wait_until(lambda: self._newest("segments") > begun, _LONG_S, what="a batch")
                 if mode == "--continuous" and self.rng.random() < 0.5:
-                    wait_until(lambda: self._newest("commits") > begun, _LONG_S, what="the end of a batch")
+                    wait_until(lambda: self._newest("samples") > begun, _LONG_S, what="the end of a batch")
                     self._record()
-                    wait_until(lambda: self._newest("offsets") > begun + 1, _LONG_S, what="a later batch")
+                    wait_until(lambda: self._newest("segments") > begun + 1, _LONG_S, what="a later batch")
                 delay = self.rng.uniform(0, self.batch_s)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 assert child.wait(delay) == 0
                 return ""
             self._kill(child)
-        return "within a batch" if self._newest("offsets") > self._newest("commits") else "outside"
+            self._read()
+        return "within a batch" if self._newest("segments") > self._newest("samples") else "outside"
+
+    def _read(self) -> None:
+        """Three readers that know nothing of qmon find the same of each table, whatever was cut short."""
+        for name in BATCH:
+            found = counted(self.lake, name)
+            assert len(set(found.values())) == 1, (name, found)
 
     def _kill(self, child: subprocess.Popen[bytes]) -> None:
         """All its processes, qmon alone, or its Java alone, of which qmon must then say that it failed."""
@@ -139,11 +150,10 @@ class _Ground:
         except AssertionError as problem:
             raise AssertionError((self.folder / "said.txt").read_text("utf-8", "replace")[-2000:]) from problem
 
-    def _newest(self, log: str) -> int:
-        """The batch that Spark's checkpoint has as begun last (``offsets``) or done last (``commits``); -1: none."""
-        folder = self.lake / "checkpoint" / log
-        names = [path.name for path in folder.iterdir()] if folder.exists() else []
-        return max((int(name) for name in names if name.isdigit()), default=-1)
+    def _newest(self, table: str) -> int:
+        """The batch that is begun last (of ``segments``) or done last (of ``samples``); 0: none."""
+        path = str(self.lake / table)
+        return (DeltaTable(path).transaction_version(APP) or 0) if DeltaTable.is_deltatable(path) else 0
 
     @contextlib.contextmanager
     def _program(self, mode: str) -> Iterator[subprocess.Popen[bytes]]:

@@ -86,12 +86,13 @@ class TargetHistory:
         names = {samples.layout.queue for samples in snapshot.queues}
         for name in self._tracks.keys() - names:
             del self._tracks[name]
+        span_s = snapshot.sampled_at - self._prev.sampled_at if unbroken and self._prev is not None else None
         self._prev = snapshot
         return View(
             target=snapshot.target, engine=snapshot.engine, server_version=snapshot.server_version,
             sequence=snapshot.sequence, sampled_at=snapshot.sampled_at, taken_at=snapshot.taken_at,
             interval_s=snapshot.interval_s, server=server, queues=tuple(queues),
-            failures=tuple(f for f in snapshot.failures if f.queue not in names),
+            failures=tuple(f for f in snapshot.failures if f.queue not in names), span_s=span_s,
         )  # fmt: skip
 
     def _recent_commits(self) -> float | None:

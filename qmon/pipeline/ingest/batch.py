@@ -1,129 +1,191 @@
-"""One batch: new segments into the lake, and everything that follows from them anew, for the days they touch."""
+"""One batch: new segments into the lake, and everything that follows from them anew, for the hours they touch."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from dataclasses import replace
+import datetime
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.storagelevel import StorageLevel
 
-from qmon.pipeline.ingest import samples as stage
-from qmon.pipeline.lake.lake import Lake, Manifest
-from qmon.pipeline.lake.schema import STAGED
+from qmon.pipeline.ingest import staged as stage
+from qmon.pipeline.lake.delta import Conflict, Files, Within, Written, committed
+from qmon.pipeline.lake.lake import Lake, LakeView
+from qmon.pipeline.lake.schema import BATCH
 from qmon.pipeline.lake.storage import Storage
+from qmon.pipeline.rollup import rollups
 from qmon.pipeline.rollup.incidents import runs
-from qmon.pipeline.rollup.rollups import GRAINS, rollups, rollups_of
-from qmon.recording.write.retention import MARK
 
-_COUNTS: Final = ("segments", "lines", "bad", "samples", "duplicates")
+_HOUR: Final = ("target", "hour")
 
 
-def take_in(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str] = ()) -> Manifest:
-    """Take the segments into the lake under ``stamp``, once: a stamp that the newest manifest commits is left alone.
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The hours of targets that a batch touches, as rows (``target``, ``hour``), and where they are.
 
-    Samples come to those that the lake has of the same days, doubles fall out, and all that follows from them is
-    computed anew for these days: so it does not matter when a segment arrives, nor how often. Until the manifest is
-    written nothing of it is seen; a try that was cut short is written over by the next. ``named``: the whole paths of
-    the segments, of which those that Spark passes over are reported as bad.
+    ``shared``: whether several recorders watched one of them.
     """
-    before = lake.manifest()
-    if before.stamp == stamp:
-        return before
-    rows = _staged(lake, segments, stamp, named)
-    days = _touched(rows)
-    old = lake.read("samples", before, days)
-    new = not any(date in before.days.get(target, {}) for target, date in days)
-    doubled = stage.doubled(rows, old)
-    unique = new and doubled.isEmpty()
-    fresh = stage.samples(rows, gathered=new)
-    if not unique:
-        fresh = fresh.join(doubled, ["source", "place"], "left_anti")
-    lake.write("samples", old.unionByName(fresh.drop("source", "place")), stamp, gathered=new)
-    waits = lake.read("waits", before, days).unionByName(stage.waits(rows))
-    lake.write("waits", waits.dropDuplicates(["target", "recorder", "sequence", "event"]), stamp)
-    done = lake.read("operations", before, days).unionByName(stage.operations(rows))
-    lake.write("operations", stage.last_state(done), stamp)
-    _derive(lake, days, stamp, stage.bundles(rows) if unique else None)
-    counts = _counts(lake, rows, old, days, stamp)
-    if counts["bad"]:
-        stage.bad(rows).coalesce(1).write.mode("overwrite").parquet(lake.storage.at("bad", f"batch={stamp}"))
-    after = replace(
-        before.with_days(days, stamp),
-        number=before.number + 1,
-        stamp=stamp,
-        counts={name: before.counts.get(name, 0) + counts[name] for name in _COUNTS},
-        bad=(*before.bad, stamp) if counts["bad"] else before.bad,
-    )
-    lake.commit(after)
-    return after
+
+    rows: DataFrame
+    dates: frozenset[datetime.date]
+    buckets: frozenset[int]
+    targets: tuple[str, ...]
+    low: float
+    high: float
+    shared: bool
+
+    def within(self, over: str = "") -> Within:
+        """What of a table can be of these hours; without ``over`` of their days."""
+        return Within(self.dates, self.buckets, self.targets, over, self.low, self.high)
+
+    def only(self, rows: DataFrame, at: str = "start_at") -> DataFrame:
+        """The rows that are of these hours."""
+        return self._hourly(rows, at).join(F.broadcast(self.rows), [*_HOUR], "left_semi").drop("hour")
+
+    def without(self, rows: DataFrame) -> DataFrame:
+        """The rows that are not."""
+        return self._hourly(rows, "start_at").join(F.broadcast(self.rows), [*_HOUR], "left_anti").drop("hour")
+
+    def days(self) -> DataFrame:
+        """The days of targets."""
+        day = rollups.start(F.col("hour"), rollups.DAY_S).alias("day")
+        return self.rows.select("target", day).distinct()
+
+    def _hourly(self, rows: DataFrame, at: str) -> DataFrame:
+        return rows.withColumn("hour", rollups.start(F.col(at), rollups.HOUR_S))
 
 
-def mark_done(recordings: Storage, named: Iterable[str]) -> None:
-    """Add the segments of a batch to the list of those that retention may remove, in the folder of the recordings."""
-    known = json.loads(recordings.read(MARK))["done"] if recordings.exists(MARK) else []
-    names = {path.removeprefix(f"{recordings.root}/") for path in named}
-    done = sorted(name for name in {*known, *names} if recordings.exists(name))
-    recordings.replace(json.dumps({"version": 1, "done": done}) + "\n", MARK)
+@dataclass(slots=True)
+class _Changes:
+    """What a batch adds to the tables and takes out of them."""
+
+    added: dict[str, Written] = field(default_factory=dict)
+    removed: dict[str, Files] = field(default_factory=dict)
 
 
-def _staged(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str]) -> DataFrame:
-    """The rows of the segments, read once and kept for this batch; files that are gone are bad."""
-    rows = stage.staged(segments)
-    if passed := _passed_over(lake, named):
-        gone = lake.session.createDataFrame(passed, "kind string, file string, place long, reason string")
-        rows = rows.unionByName(gone, allowMissingColumns=True)
-    place = lake.storage.at("staged", f"batch={stamp}")
-    # What is large is compressed already.
-    rows.write.mode("overwrite").option("compression", "none").partitionBy("kind").parquet(place)
-    return lake.session.read.schema(STAGED).parquet(place)
+def take_in(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[str, int]:
+    """Take segments into the lake as batch number ``batch``; the totals since the lake was made.
 
+    Samples come to those that the lake has of the same hours, doubles fall out, and all that follows from them is
+    computed anew for these hours: so it does not matter when a segment arrives, nor how often. Until a table is
+    committed nothing of the batch is seen of it; a try that was cut short is done again, and what it has committed is
+    left alone.
 
-def _passed_over(lake: Lake, named: Iterable[str]) -> list[tuple[str, str, int, str]]:
-    """A bad line for each segment that Spark passes over: it has vanished since it was listed, or is empty."""
-    reasons = {None: "the file was there and vanished before it was read", 0: "the file is empty"}
-    lengths = {path: lake.storage.length(path) for path in named}
-    return [("bad", path, 0, reasons[size]) for path, size in lengths.items() if size in reasons]
+    Args:
+        lake: where to.
+        batch: one more than the newest that the lake holds.
+        paths: the whole path of each segment and its bytes.
 
-
-def _touched(rows: DataFrame) -> list[tuple[str, str]]:
-    days = rows.where(stage.touched()).select("target", "date").distinct()
-    return sorted((row.target, row.date) for row in days.collect())
-
-
-def _derive(lake: Lake, days: list[tuple[str, str]], stamp: str, bundles: DataFrame | None) -> None:
-    """Rollups and runs of these days, from the samples that this batch has written.
-
-    ``bundles``: where these days have the samples of this batch alone, each once; they are rolled up faster.
+    Raises ``Conflict`` where somebody else writes to the lake.
     """
-    paths = [lake.folder("samples", stamp, *day) for day in days]
-    samples = lake.read_folders("samples", [path for path in paths if lake.storage.exists(path)])
-    lake.write("runs", runs(samples), stamp)
-    rolled = rollups(samples) if bundles is None else rollups_of(bundles, samples.count())
-    rolled = rolled.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        for table in GRAINS:
-            lake.write(table, rolled.where(F.col("grain") == table), stamp)
-    finally:
-        rolled.unpersist()
+    done = {name for name in BATCH if (committed(lake.table(name).version()) or 0) >= batch}
+    before, stamp = lake.view(batch - 1), f"{batch:09d}-{secrets.token_hex(4)}"
+    staged = stage.stage(lake.storage, [path for path, size in paths.items() if size], stamp)
+    changes = _Changes()
+    lines = _lines(staged)
+    kept = _samples(before, staged, lines["poll"], changes, stamp) if lines["poll"].rows else 0
+    if lines["operation"].rows:
+        _operations(before, staged, lines["operation"], changes, stamp)
+    passed = _passed_over(lake.storage, paths)
+    if passed or lines["bad"].rows:
+        bad = stage.bad(staged.read("bad")).unionByName(stage.bad_files(lake.session, passed))
+        changes.added["bad"] = lake.table("bad").write(bad, stamp)
+    new = {
+        "segments": len(paths), "lines": sum(lines[kind].rows for kind in ("poll", "operation", "bad")) + len(passed),
+        "bad": lines["bad"].rows + len(passed), "samples": kept, "duplicates": lines["sample"].rows - kept,
+    }  # fmt: skip
+    totals = {name: count + new[name] for name, count in before.counts().items()}
+    for name in BATCH:
+        said = {**before.said(), "counts": totals} if name == "samples" else None
+        added, removed = changes.added.get(name, Written()), changes.removed.get(name, Files())
+        if not lake.table(name).commit(batch, added, removed, said) and name not in done:
+            raise Conflict(f"somebody else writes to the lake {lake.storage.root}; run one at a time")
+    staged.remove()
+    return totals
 
 
-def _counts(lake: Lake, rows: DataFrame, old: DataFrame, days: list[tuple[str, str]], stamp: str) -> dict[str, int]:
-    counted = (
-        rows.where("kind <> 'bundle'")
-        .agg(
-            F.countDistinct("file").alias("segments"),
-            F.count(F.lit(1)).alias("lines"),
-            F.count("reason").alias("bad"),
-            F.coalesce(F.sum("queues"), F.lit(0)).alias("samples"),
-        )
-        .first()
-    )
-    counts = {name: int(value) for name, value in counted.asDict().items()} if counted is not None else {}
-    had = old.count()
-    paths = [lake.folder("samples", stamp, *day) for day in days]
-    kept = lake.read_folders("samples", [path for path in paths if lake.storage.exists(path)]).count()
-    return counts | {"samples": kept - had, "duplicates": had + counts["samples"] - kept}
+def _lines(staged: stage.Staged) -> dict[str, Written]:
+    """The files of each kind."""
+    return {kind: staged.files(kind) for kind in ("poll", "sample", "operation", "bad")}
+
+
+def _samples(before: LakeView, staged: stage.Staged, lines: Written, changes: _Changes, stamp: str) -> int:
+    """Samples and all that follows from them; how many samples are new."""
+    lake, rows = before.lake, staged.read("poll")
+    place = lines.within("sampled_at")
+    known = before.read("polls", place)
+    changes.added["polls"] = lake.table("polls").write(stage.polls(rows, known), stamp)
+    hours = stage.hours(rows, known).collect()
+    if not hours:
+        return 0
+    samples = lake.table("samples")
+    if changes.added["polls"].rows == sum(hour.polls for hour in hours):
+        lake.storage.move(staged.folder("sample"), f"samples/{stamp}")
+        written = samples.found(stamp)
+    else:
+        polls = lake.table("polls").read_written(changes.added["polls"])
+        written = samples.write(stage.samples(staged.read("sample"), polls), stamp)
+    changes.added["samples"] = written
+    touched = Touched(
+        lake.session.createDataFrame([(h.target, h.hour) for h in hours], "target string, hour double"),
+        frozenset(h.date for h in hours), frozenset(h.bucket for h in hours), tuple({h.target for h in hours}),
+        min(h.hour for h in hours), max(h.hour for h in hours) + rollups.HOUR_S, any(h.recorders > 1 for h in hours),
+    )  # fmt: skip
+    old = before.files("samples", touched.within("sampled_at"))
+    every = samples.read_written(written)
+    if old.paths:
+        every = touched.only(samples.read(old), "sampled_at").unionByName(every)
+    _derive(before, every, touched, changes, stamp)
+    return written.rows
+
+
+def _derive(before: LakeView, samples: DataFrame, touched: Touched, changes: _Changes, stamp: str) -> None:
+    """Minutes, hours, days and runs of the touched hours, from all samples of these."""
+    minutes = _replaced(before, "minutes", rollups.minutes(samples), touched, changes, stamp)
+    counting = rollups.counting(samples, minutes) if touched.shared else samples
+    hours = _replaced(before, "hours", rollups.hours(minutes, counting), touched, changes, stamp)
+    _replaced(before, "runs", runs(samples), touched, changes, stamp)
+    days = F.broadcast(touched.days())
+    others = before.files("hours", touched.within())
+    if others.paths:
+        day = rollups.start(F.col("start_at"), rollups.DAY_S).alias("day")
+        rest = touched.without(before.lake.table("hours").read(others)).withColumn("day", day)
+        hours = hours.unionByName(rest.join(days, ["target", "day"], "left_semi").drop("day"))
+    table, old = before.lake.table("days"), before.files("days", touched.within())
+    fresh = rollups.days(hours)
+    if old.paths:
+        left = table.read(old).withColumn("day", F.col("start_at")).join(days, ["target", "day"], "left_anti")
+        fresh = fresh.unionByName(left.drop("day"))
+    changes.added["days"], changes.removed["days"] = table.write(fresh, stamp), old
+
+
+def _replaced(
+    before: LakeView, name: str, fresh: DataFrame, touched: Touched, changes: _Changes, stamp: str
+) -> DataFrame:
+    """Write what is new of the touched hours in place of what is old, with the rest of its files; the new again."""
+    table, old = before.lake.table(name), before.files(name, touched.within("start_at"))
+    rows = fresh.select(*table.schema.fieldNames())
+    if old.paths:
+        rows = rows.unionByName(touched.without(table.read(old)))
+    written = table.write(rows, stamp)
+    changes.added[name], changes.removed[name] = written, old
+    again = table.read_written(written)
+    return again if not old.paths else touched.only(again)
+
+
+def _operations(before: LakeView, staged: stage.Staged, lines: Written, changes: _Changes, stamp: str) -> None:
+    table, old = before.lake.table("operations"), before.files("operations", lines.within())
+    rows = table.read(old).unionByName(stage.operations(staged.read("operation")))
+    changes.added["operations"] = table.write(stage.last_state(rows), stamp)
+    changes.removed["operations"] = old
+
+
+def _passed_over(storage: Storage, paths: Mapping[str, int]) -> list[tuple[str, str]]:
+    """The segments that Spark passes over, with the reason: they are empty, or have vanished since they were listed."""
+    found = [(path, "the file is empty") for path, size in paths.items() if not size]
+    gone = "the file was there and vanished before it was read"
+    found += [(path, gone) for path, size in paths.items() if size and not storage.there(path)]
+    return found

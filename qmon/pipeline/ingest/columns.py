@@ -4,7 +4,6 @@ of Python's on its way. What is no line of this shape becomes a row that says wh
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -17,8 +16,7 @@ import pyarrow.json
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from qmon.pipeline.ingest.segment_lines import Read, read_segment
-from qmon.pipeline.lake.schema import FIGURES, LINE, STAGED
-from qmon.pipeline.rollup.bundles import INSIDE, KEY, SHARES, bundled, cuts, share
+from qmon.pipeline.lake.schema import FIGURES, LINE, STAGED, bucket
 from qmon.recording.format.frames import FORMAT
 
 _LINE: Final = to_arrow_schema(LINE)
@@ -49,9 +47,8 @@ def batches(segments: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def rows_of(file: str, reads: list[Read]) -> Iterator[pa.RecordBatch]:
     """The rows of some lines of one segment, each kind in a batch of its own."""
     good = _good([read for read in reads if read.reason is None])
-    source = int.from_bytes(hashlib.blake2b(file.encode(), digest_size=8).digest(), "big", signed=True)
     for part, lines in good:
-        of = _Lines(file, source, part, lines)
+        of = _Lines(file, part, lines)
         polls, reasons = of.polls(), of.reasons()
         for read, reason in zip(part, reasons, strict=True):
             read.reason = reason
@@ -59,16 +56,15 @@ def rows_of(file: str, reads: list[Read]) -> Iterator[pa.RecordBatch]:
         yield from of.rows(whole & polls, whole & ~polls)
     bad = [read for read in reads if read.reason is not None]
     if bad:
-        yield _batch(
-            {
-                "kind": "bad",
-                "file": file,
-                "place": [read.place for read in bad],
-                "text": [_shown(read.text) for read in bad],
-                "reason": [read.reason for read in bad],
-            },
-            len(bad),
-        )
+        said = {
+            "file": file,
+            "place": [read.place for read in bad],
+            "text": [_shown(read.text) for read in bad],
+            "reason": [read.reason for read in bad],
+        }
+        target = bad[0].target
+        place = {"target": target, "bucket": bucket(target)}
+        yield _batch({"kind": "bad", "line": _struct(said, len(bad)), **place}, len(bad))
 
 
 def _good(reads: list[Read]) -> Iterator[tuple[list[Read], pa.Table]]:
@@ -119,8 +115,8 @@ def _shown(text: bytes | None) -> str | None:
 class _Lines:
     """Lines of one segment, column by column."""
 
-    def __init__(self, file: str, source: int, reads: list[Read], lines: pa.Table) -> None:
-        self._file, self._source, self._reads, self._lines = file, source, reads, lines
+    def __init__(self, file: str, reads: list[Read], lines: pa.Table) -> None:
+        self._file, self._reads, self._lines = file, reads, lines
         self._figures = lines.column("figures").combine_chunks()
         self._operation = lines.column("operation").combine_chunks()
         self._lists = {name: _ListColumn(self._figures.field(name)) for name in FIGURES}
@@ -153,96 +149,65 @@ class _Lines:
         return found
 
     def rows(self, polls: npt.NDArray[np.bool_], operations: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:
-        """Rows of the kinds ``poll``, ``bundle`` and ``operation``, of the lines that are each."""
+        """Rows of the kinds ``poll``, ``sample`` and ``operation``, of the lines that are each."""
         if polls.any():
             lines = np.flatnonzero(polls)
-            at = self._figures.field("sampled_at").take(lines)
-            common = self._common(lines, at)
-            bundles, counts = self._bundles(lines, common)
-            common["queues"] = counts
-            yield _batch(
-                common | {
-                    "kind": "poll", "file": self._file,
-                    "span_s": self._lists["span_s"].highest()[lines],
-                    "wait": self._figures.field("wait").take(lines),
-                    "sessions": self._figures.field("sessions").take(lines),
-                },
-                len(lines),
-            )  # fmt: skip
-            yield bundles
+            common = self._common(lines, self._figures.field("sampled_at").take(lines))
+            common |= {
+                "poll": self._figures.field("sequence").take(lines),
+                "poll_s": self._figures.field("poll_s").take(lines),
+            }
+            samples, counts = self._samples(lines, common)
+            said = {
+                "file": self._file,
+                "queues": counts,
+                "wait": self._figures.field("wait").take(lines),
+                "sessions": self._figures.field("sessions").take(lines),
+            }
+            yield _batch(common | {"kind": "poll", "line": _struct(said, len(lines))}, len(lines))
+            yield samples
         if operations.any():
             lines = np.flatnonzero(operations)
             done = self._operation.take(lines)
-            kind: dict[str, Any] = {"kind": "operation", "file": self._file, "operation": done}
+            said = {"file": self._file, "operation": done}
+            kind = {"kind": "operation", "line": _struct(said, len(lines))}
             yield _batch(self._common(lines, done.field("started_at")) | kind, len(lines))
 
     def _common(self, lines: Places, at: pa.Array) -> dict[str, Any]:
         """What every row of a line has."""
         reads = [self._reads[line] for line in lines]
+        names = {name: bucket(name) for name in {read.target for read in reads}}
         return {
-            "source": self._source,
-            "place": pa.array([read.place for read in reads], pa.int64()),
             "target": [read.target for read in reads],
             "zone": [read.zone for read in reads],
             "recorder": self._column("r").take(lines),
             "sequence": self._column("n").take(lines),
             "sampled_at": at,
             "date": _dates(at),
+            "bucket": pa.array([names[read.target] for read in reads], pa.int32()),
         }
 
-    def _bundles(self, lines: Places, common: dict[str, Any]) -> tuple[pa.RecordBatch, pa.Array]:
-        """The samples in bundles, and how many there are of each line.
+    def _samples(self, lines: Places, common: dict[str, Any]) -> tuple[pa.RecordBatch, pa.Array]:
+        """One row a queue and line, those of a queue together, and how many there are of each line.
 
         A queue without a name is none, and one that a line names twice counts once.
         """
         counts = self._lists["queue"].lengths[lines]
         names = self._lists["queue"].spread(lines, counts).dictionary_encode()
-        known = [share(name) for name in names.dictionary.to_pylist()]
-        shares = np.array([*known, 0], np.int64)  # the last is that of those without a name
         line = np.repeat(np.arange(len(lines)), counts)
         code = names.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        together = _alike(common)[line] * SHARES + shares[code]
-        order = np.lexsort((line, code, together))
+        order = np.lexsort((line, code))
         again = np.zeros(len(order), bool)
         again[1:] = (np.diff(code[order]) == 0) & (np.diff(line[order]) == 0)
         order = order[(code[order] >= 0) & ~again]
-        starts = cuts(together[order])
-        flat = self._flat(lines, counts, common, line[order], order)
-        lengths = np.diff(np.append(starts, len(order)))
-        columns = {name: _full(common[name], len(lines)).take(pa.array(line[order][starts])) for name in KEY}
-        columns |= {
-            "kind": "bundle",
-            "share": pa.array(shares[code[order][starts]], pa.int32()),
-            "bundle": [bundled(flat.slice(start, size)) for start, size in zip(starts, lengths, strict=True)],
-        }
+        at_line, places = pa.array(line[order]), pa.array(order)
+        columns: dict[str, Any] = {name: _full(value, len(lines)).take(at_line) for name, value in common.items()}
+        columns |= {name: each.spread(lines, counts).take(places) for name, each in self._lists.items()}
         kept = np.bincount(line[order], minlength=len(lines))
-        return _batch(columns, len(starts)), pa.array(kept, pa.int32())
-
-    def _flat(
-        self, lines: Places, counts: Places, common: dict[str, Any], line: Places, order: Places
-    ) -> pa.RecordBatch:
-        """One row a sample: ``line`` is its line, ``order`` its place among all of these lines."""
-        at_line, places = pa.array(line), pa.array(order)
-        of_line = common | {"poll": self._figures.field("sequence").take(lines)}
-        columns = []
-        for field in INSIDE:
-            if field.name in self._lists:
-                values = self._lists[field.name].spread(lines, counts).take(places)
-            else:
-                values = _full(of_line[field.name], len(lines)).take(at_line)
-            columns.append(values.cast(field.type))
-        return pa.record_batch(columns, schema=INSIDE)
+        return _batch(columns | {"kind": "sample"}, len(order)), pa.array(kept, pa.int32())
 
     def _column(self, name: str) -> pa.Array:
         return self._lines.column(name).combine_chunks()
-
-
-def _alike(common: dict[str, Any]) -> Places:
-    """A number for each line, the same for those that have ``KEY`` in common."""
-    found: dict[tuple[str, ...], int] = {}
-    columns = (common[name] for name in KEY)
-    each = zip(*(c if isinstance(c, list) else c.to_pylist() for c in columns), strict=True)
-    return np.array([found.setdefault(key, len(found)) for key in each], np.int64)
 
 
 class _ListColumn:
@@ -252,15 +217,6 @@ class _ListColumn:
         self.lengths: Places = pc.fill_null(lists.value_lengths(), 0).to_numpy(zero_copy_only=False).astype(np.int64)
         self._starts = np.cumsum(self.lengths) - self.lengths
         self._values = lists.flatten()
-
-    def highest(self) -> npt.NDArray[np.float64]:
-        """The greatest value of each line's list; of one without any not a number."""
-        found = np.full(len(self.lengths), np.nan)
-        if len(self._values):
-            values = self._values.to_numpy(zero_copy_only=False)
-            some = self.lengths > 0
-            found[some] = np.fmax.reduceat(values, self._starts[some])
-        return found
 
     def spread(self, lines: Places, counts: Places) -> pa.Array:
         """The values of some lines one after the other, ``counts`` of each; of an empty list nulls."""
@@ -276,8 +232,15 @@ class _ListColumn:
 
 def _dates(at: pa.Array) -> pa.Array:
     """The days in UTC."""
-    seconds = pc.floor(at).cast(pa.int64()).cast(pa.timestamp("s"))
-    return pc.strftime(seconds, format="%Y-%m-%d")
+    return pc.floor(pc.divide(at, 86400.0)).cast(pa.int32()).cast(pa.date32())
+
+
+def _struct(fields: dict[str, Any], rows: int) -> pa.Array:
+    """The column ``line`` of ``schema.STAGED``."""
+    kind = _STAGED.field("line").type
+    return pa.StructArray.from_arrays(
+        [_full(fields.get(field.name), rows, field.type).cast(field.type) for field in kind], fields=list(kind)
+    )
 
 
 def _batch(columns: dict[str, Any], rows: int) -> pa.RecordBatch:
@@ -290,6 +253,4 @@ def _full(value: object, rows: int, kind: pa.DataType | None = None) -> pa.Array
         return pa.nulls(rows, kind)
     if isinstance(value, list):
         return pa.array(value, kind)
-    if isinstance(value, np.ndarray):
-        return pa.array(value, from_pandas=True)
     return value if isinstance(value, pa.Array) else pa.repeat(pa.scalar(value), rows)

@@ -1,23 +1,21 @@
-"""The tables of the lake, column by column. Times are seconds since the epoch on the server's clock, ``*_s`` seconds.
+"""The tables of the lake, column by column; ``docs/lake.md`` says what each column means.
 
-samples     one row a queue and poll: the figures as the dashboard had them, and what moved since the poll before
-waits       one row a poll and kind of wait
-operations  one row an operation, as it stood last
-minutes, hours, days   sums over time: rates follow by dividing, so that they can be added up again
-runs        one row a queue, verdict and stretch of trouble; incidents are made of them
+Times are seconds since the epoch on the server's clock, ``*_s`` seconds, ``*_ms`` milliseconds.
 """
 
 from __future__ import annotations
 
+import zlib
 from typing import Final
 
 from pyspark.sql.types import (
     ArrayType,
-    BinaryType,
     DataType,
+    DateType,
     DoubleType,
     IntegerType,
     LongType,
+    MapType,
     StringType,
     StructField,
     StructType,
@@ -30,8 +28,16 @@ def _struct(**columns: DataType) -> StructType:
     return StructType([StructField(name, kind, nullable=True) for name, kind in columns.items()])
 
 
-SEGMENTS: Final = "path string, modificationTime timestamp, length long, content binary"
-"""What Spark's reader of whole files gives."""
+PARTITIONS: Final = ("date", "bucket")
+"""Every table is partitioned by the day (UTC) and by a bucket of targets, its last two columns."""
+BUCKETS: Final = 16
+_PLACE: Final[dict[str, DataType]] = {"target": _S, "date": DateType(), "bucket": _I}
+
+
+def bucket(target: str) -> int:
+    """The bucket that a target belongs to, the same on every machine."""
+    return zlib.crc32(target.encode("utf-8", "surrogatepass")) % BUCKETS
+
 
 FIGURES: Final[dict[str, DataType]] = {
     **dict.fromkeys(("queue", "design"), _S),
@@ -45,58 +51,110 @@ FIGURES: Final[dict[str, DataType]] = {
 """The columns of ``qmon.recording.format.figures.Figures`` that have one entry a queue."""
 
 _FIGURES_LINE: Final = _struct(
-    sequence=_L, sampled_at=_D, server_ms=_D, **{name: ArrayType(kind) for name, kind in FIGURES.items()},
+    sequence=_L, sampled_at=_D, poll_s=_D, **{name: ArrayType(kind) for name, kind in FIGURES.items()},
     wait=ArrayType(_S), sessions=ArrayType(_D),
 )  # fmt: skip
-_OPERATION: Final = _struct(
+OPERATION: Final = _struct(
     id=_S, kind=_S, queue=_S, state=_S, by=_S, reason=_S, planned=_L, done=_L, started_at=_D, ended_at=_D
 )
-LINE: Final = _struct(v=_I, r=_S, n=_L, figures=_FIGURES_LINE, operation=_OPERATION)
+LINE: Final = _struct(v=_I, r=_S, n=_L, figures=_FIGURES_LINE, operation=OPERATION)
 """What is read of a line."""
 
-STAGED: Final = _struct(
-    kind=_S, file=_S, source=_L, place=_L, text=_S, reason=_S, target=_S, zone=_S, date=_S, recorder=_S, sequence=_L,
-    sampled_at=_D, span_s=_D, queues=_I, wait=ArrayType(_S), sessions=ArrayType(_D), operation=_OPERATION, share=_I,
-    bundle=BinaryType(),
+SAMPLES: Final = _struct(
+    recorder=_S, sequence=_L, poll=_L, sampled_at=_D, poll_s=_D, **FIGURES, zone=_S, **_PLACE
 )  # fmt: skip
-"""A batch's rows while it is under way, of four kinds: ``poll`` (a line of figures, with the number of its queues, its
-waits and the longest ``span_s``), ``bundle`` (samples of the queues of a share), ``operation``, and ``bad`` (a line or
-stretch of lines that cannot be used: ``reason`` says why). ``place``: lines of a file from 1; ``source`` stands for the
-file.
+"""One row a queue and poll. ``sequence`` is the number of the recorder's line, ``poll`` that of the snapshot."""
+
+POLLS: Final = _struct(
+    recorder=_S, sequence=_L, poll=_L, sampled_at=_D, poll_s=_D, queues=_I,
+    waits=ArrayType(_struct(event=_S, sessions=_D)), zone=_S, **_PLACE,
+)  # fmt: skip
+"""One row a poll: what was watched, and what sessions waited for."""
+
+_OF_LINE: Final = _struct(
+    file=_S, place=_L, text=_S, reason=_S, queues=_I, wait=ArrayType(_S), sessions=ArrayType(_D), operation=OPERATION
+)
+STAGED: Final = StructType(
+    [
+        StructField("kind", _S),
+        *(field for field in SAMPLES.fields if field.name not in PARTITIONS),
+        StructField("line", _OF_LINE),
+        *(field for field in SAMPLES.fields if field.name in PARTITIONS),
+    ]
+)
+"""A batch's rows while it is under way, of four kinds: ``sample``, ``poll`` (a line of figures), ``operation``, and
+``bad`` (a line or stretch of lines that cannot be used: ``line.reason`` says why). ``line.place``: lines of a file
+from 1.
 """
 
-SAMPLES: Final = _struct(
-    recorder=_S, sequence=_L, poll=_L, sampled_at=_D, **FIGURES, zone=_S, target=_S, date=_S
-)  # fmt: skip
-"""``sequence`` is the number of the recorder's line, ``poll`` that of the snapshot."""
+OPERATIONS: Final = StructType([*OPERATION.fields, *_struct(written=_L, **_PLACE).fields])
+"""One row an operation, as it stood last; ``written`` is the number of the line that said so."""
 
-WAITS: Final = _struct(recorder=_S, sequence=_L, sampled_at=_D, span_s=_D, event=_S, sessions=_D, target=_S, date=_S)
+_SUMS: Final[dict[str, DataType]] = {
+    "samples": _L,
+    **dict.fromkeys(("seconds", "flow_s", "pushed", "popped", "completed"), _D),
+    **dict.fromkeys(("ready_s", "ready_known_s", "ready_max", "ready_last"), _D),
+    **dict.fromkeys(("oldest_s", "oldest_known_s", "oldest_max"), _D),
+    **dict.fromkeys(("in_progress_s", "in_progress_known_s", "in_progress_max", "dead_last"), _D),
+}
+MINUTES: Final = _struct(queue=_S, start_at=_D, recorder=_S, **_SUMS, zone=_S, **_PLACE)
+"""One row a queue and minute: sums over time, so that rates follow by dividing and sums can be added up again.
 
-OPERATIONS: Final = StructType([*_OPERATION.fields, *_struct(written=_L, target=_S, date=_S).fields])
+``seconds``: the time that was watched; ``ready_known_s``, ``oldest_known_s``, ``in_progress_known_s``: the part of it
+in which that figure was known; ``flow_s``: what the counters that were read span. ``ready_s``: messages times seconds.
+"""
 
-_TAIL: Final = ("p50", "p95", "p99")
+_MILLISECONDS: Final = MapType(_D, _L)
+PERCENTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+TAILED: Final = ("ready", "oldest")
+"""The figures that have percentiles."""
 ROLLUPS: Final = _struct(
-    queue=_S, at=_D, samples=_L, seconds=_D, flow_s=_D, pushed=_D, popped=_D, completed=_D,
-    ready_s=_D, ready_known_s=_D, ready_max=_D, ready_last=_D, **{f"ready_{p}": _D for p in _TAIL},
-    oldest_s=_D, oldest_known_s=_D, oldest_max=_D, **{f"oldest_{p}": _D for p in _TAIL},
-    in_progress_s=_D, in_progress_known_s=_D, in_progress_max=_D, dead_last=_D, zone=_S, target=_S, date=_S,
+    queue=_S, start_at=_D, **_SUMS, **{f"{name}_ms": _MILLISECONDS for name in TAILED},
+    **{f"{name}_{p}": _D for name in TAILED for p in PERCENTILES}, zone=_S, **_PLACE,
 )  # fmt: skip
-"""``at``: where the stretch begins. ``seconds``: time that was watched; ``flow_s``: the part of it whose counters were
-read; ``ready_s``: messages times seconds, to be divided by ``ready_known_s``, the seconds in which it was known.
+"""One row a queue and hour or day: the sums of its minutes, and how long each value lasted.
+
+``ready_ms``, ``oldest_ms``: value → milliseconds; values are rounded to seven binary places, so that they are wrong by
+less than 0.8 %. Percentiles are read from these, here and wherever hours are added up.
 """
 
 RUNS: Final = _struct(
-    queue=_S, code=_S, severity=_I, first_at=_D, last_at=_D, since_at=_D, samples=_L, proof=_S, proof_at=_D,
-    peak_ready=_D, peak_at=_D, target=_S, date=_S,
+    queue=_S, code=_S, severity=_I, start_at=_D, first_at=_D, last_at=_D, since_at=_D, samples=_L, proof=_S,
+    proof_at=_D, peak_ready=_D, peak_at=_D, **_PLACE,
 )  # fmt: skip
+"""One row a queue, hour (``start_at``), verdict and stretch of trouble; incidents are made of them."""
+
+BAD: Final = _struct(file=_S, place=_L, text=_S, reason=_S, **_PLACE)
+"""Lines that cannot be used."""
+
+SEGMENTS: Final = _struct(file=_S, bytes=_L, batch=_L, **_PLACE)
+"""The files that were taken in, relative to the folder of the recordings, and by which batch."""
+
+MESSAGE: Final[dict[str, DataType]] = {
+    "archive_id": _L, "message_id": _S, "enqueued_at": _D, "started_at": _D, "completed_at": _D, "archived_at": _D,
+    "attempts": _L, "owner": _S, "title": _S, "payload_bytes": _L, "payload": _S,
+}  # fmt: skip
+"""The columns of ``qmon.pipeline.messages.archive_reader.ArchivedMessage``."""
+MESSAGES: Final = _struct(queue=_S, made=_L, **MESSAGE, **_PLACE)
+"""``target``, ``queue``, ``made`` (how often the archive was made anew) and ``archive_id`` tell a message apart."""
+
+BASELINES: Final = _struct(
+    queue=_S, figure=_S, zone=_S, hour=_I, median=_D, mad=_D, readings=_L, **_PLACE
+)  # fmt: skip
+"""What is usual at each hour of the week, as computed on that day."""
 
 TABLES: Final = {
-    "samples": SAMPLES,
-    "waits": WAITS,
+    "segments": SEGMENTS,
+    "polls": POLLS,
+    "bad": BAD,
     "operations": OPERATIONS,
-    "minutes": ROLLUPS,
+    "minutes": MINUTES,
     "hours": ROLLUPS,
     "days": ROLLUPS,
     "runs": RUNS,
+    "samples": SAMPLES,
+    "messages": MESSAGES,
+    "baselines": BASELINES,
 }
-"""Partitioned by target and date (UTC), which are the last two columns."""
+BATCH: Final = ("polls", "bad", "operations", "minutes", "hours", "days", "runs", "samples")
+"""The tables that a batch of segments writes, in the order in which it commits them, after ``segments``."""

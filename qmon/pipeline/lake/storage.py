@@ -1,7 +1,8 @@
-"""Small files on any Hadoop file system: a folder of this machine, HDFS, or an object store."""
+"""Files beside the tables, on any Hadoop file system: a folder of this machine, HDFS, or an object store."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -12,47 +13,48 @@ from qmon.errors import QmonError
 
 
 class Storage:
-    """Text files below one path, through Spark's own Hadoop client, so that its settings and credentials count."""
+    """Files below one path, through Spark's own Hadoop client, so that its settings and credentials count."""
 
     def __init__(self, session: SparkSession, root: str) -> None:
         jvm: Any = session._jvm
+        self.session = session
         self._jvm = jvm
         self._path = jvm.org.apache.hadoop.fs.Path
-        self._conf: Any = session._jsc.hadoopConfiguration()
-        self._files: Any = self._path(root).getFileSystem(self._conf)
+        self._files: Any = self._path(root).getFileSystem(session._jsc.hadoopConfiguration())
         self.root: str = str(self._files.makeQualified(self._path(root)).toString()).rstrip("/")
 
     def at(self, *parts: str) -> str:
         """The whole path of something below the root."""
         return "/".join((self.root, *parts))
 
-    def escaped(self, value: str) -> str:
-        """A value as Spark writes it into the name of a folder."""
-        return str(self._jvm.org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils.escapePathName(value))
+    def local(self) -> Path | None:
+        """The folder, where it is on this machine."""
+        place = urlsplit(self.root)
+        return Path(self.root.removeprefix("file:")) if place.scheme in ("", "file") else None
 
     def exists(self, *parts: str) -> bool:
         """Whether there is such a file or folder."""
         return bool(self._files.exists(self._path(self.at(*parts))))
 
-    def plain(self, uri: str) -> str:
-        """The path of an escaped URI, as the root is written."""
-        return str(self._path(self._jvm.java.net.URI(uri)).toString())
+    def there(self, path: str) -> bool:
+        """Whether there is a file of this whole path."""
+        return bool(self._files.exists(self._path(path)))
 
-    def length(self, path: str) -> int | None:
-        """Bytes of the file of this whole path, below the root or elsewhere; ``None``: there is none."""
-        place = self._path(path)
-        files = place.getFileSystem(self._conf)
-        return int(files.getFileStatus(place).getLen()) if files.exists(place) else None
-
-    def names(self, *parts: str) -> list[str]:
-        """What is in a folder, sorted; empty where there is no such folder."""
-        if not self.exists(*parts):
-            return []
-        return sorted(str(each.getPath().getName()) for each in self._files.listStatus(self._path(self.at(*parts))))
-
-    def size(self, *parts: str) -> int:
-        """Bytes of everything below, with what file systems keep beside it."""
-        return int(self._files.getContentSummary(self._path(self.at(*parts))).getLength())
+    def sizes(self, suffix: str) -> dict[str, int]:
+        """The bytes of each file of this ending, by its path below the root; open and hidden ones are left out."""
+        found = {}
+        if (here := self.local()) is not None:
+            for folder, _, names in os.walk(here):
+                for name in names:
+                    if name.endswith(suffix) and name[0] not in "_.":
+                        path = Path(folder, name)
+                        found[path.relative_to(here).as_posix()] = _size(path)
+            return {name: size for name, size in found.items() if size is not None}
+        listed = self.session.read.format("binaryFile").option("recursiveFileLookup", "true")
+        rows = listed.option("pathGlobFilter", f"*{suffix}").load(self.root).select("path", "length").collect()
+        return {
+            unquote(urlsplit(row.path).path).split(f"{urlsplit(self.root).path}/", 1)[1]: row.length for row in rows
+        }
 
     def read(self, *parts: str) -> str:
         """The text of a file."""
@@ -62,35 +64,45 @@ class Storage:
         finally:
             stream.close()
 
-    def write(self, text: str, *parts: str) -> None:
-        """Write a file that appears whole or not at all. Raises ``QmonError`` where there is one of that name."""
-        final = self._path(self.at(*parts))
-        draft = self._path(self.at(*parts[:-1], f"_{parts[-1]}"))
-        stream = self._files.create(draft, True)
-        try:
-            stream.write(bytearray(text.encode()))
-        finally:
-            stream.close()
-        if self._files.exists(final) or not self._files.rename(draft, final):
-            raise QmonError(
-                f"{final.toString()} is there already: somebody else writes to this lake; run one at a time"
-            )
-
     def replace(self, text: str, *parts: str) -> None:
         """Write a file over the one of that name; who reads it meanwhile finds the old one or the new one.
 
         Outside this machine's own file systems there is a moment in which there is none.
         """
-        place = urlsplit(self.at(*parts))
-        if place.scheme in ("", "file"):
-            path = Path(unquote(place.path))
+        if (here := self.local()) is not None:
+            path = here.joinpath(*parts)
             draft = path.with_name(f"{path.name}.new")
             draft.write_text(text, encoding="utf-8")
             draft.replace(path)
             return
+        draft_path = self._path(self.at(*parts[:-1], f"_{parts[-1]}"))
+        stream = self._files.create(draft_path, True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
         self.delete(*parts)
-        self.write(text, *parts)
+        self._moved(draft_path, self._path(self.at(*parts)))
+
+    def move(self, source: str, to: str) -> None:
+        """Give a folder another place; where there is none, nothing happens. On an object store it is copied."""
+        if not self.exists(source):
+            return
+        place = self._path(self.at(to))
+        self._files.mkdirs(place.getParent())
+        self._moved(self._path(self.at(source)), place)
 
     def delete(self, *parts: str) -> None:
         """Remove a file or a folder with all that is in it."""
         self._files.delete(self._path(self.at(*parts)), True)
+
+    def _moved(self, source: Any, to: Any) -> None:
+        if not self._files.rename(source, to):
+            raise QmonError(f"{source.toString()} could not be moved to {to.toString()}")
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # its recorder's retention took it away meanwhile
+        return None

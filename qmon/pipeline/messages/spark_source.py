@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import StructField, StructType
 
 from qmon.config.secrets import from_environment, from_keyring, log_in
 from qmon.engines.base import Connection, Target
 from qmon.engines.registry import engine_for
+from qmon.pipeline.lake.schema import MESSAGE
 from qmon.pipeline.messages.archive_reader import ArchivedMessage, ArchiveTable, read, session
 from qmon.pipeline.messages.watermarks import Range
 from qmon.redact import redactor
@@ -25,12 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NAME: Final = "qmon_messages"
-_D, _S, _L = DoubleType(), StringType(), LongType()
-_KINDS: Final = {
-    "archive_id": _L, "message_id": _S, "enqueued_at": _D, "started_at": _D, "completed_at": _D, "archived_at": _D,
-    "attempts": _L, "owner": _S, "title": _S, "payload_bytes": _L, "payload": _S,
-}  # fmt: skip
-READ: Final = StructType([StructField(name, kind) for name, kind in _KINDS.items()])
+READ: Final = StructType([StructField(name, kind) for name, kind in MESSAGE.items()])
 """The columns of ``qmon.pipeline.messages.archive_reader.ArchivedMessage``."""
 
 
@@ -108,8 +105,7 @@ def _table(messages: Sequence[ArchivedMessage], redact: Callable[[str], str] | N
     """``redact``: covers what must not be seen of payloads and titles; ``None``: nothing of them is kept."""
     import pyarrow as pa
 
-    types: dict[Any, Any] = {_L: pa.int64(), _S: pa.string(), _D: pa.float64()}
-    columns = {name: [getattr(message, name) for message in messages] for name in _KINDS}
+    columns = {name: [getattr(message, name) for message in messages] for name in MESSAGE}
     for name in ("title", "payload"):
         columns[name] = [redact(text) if redact and text is not None else None for text in columns[name]]
-    return pa.record_batch({name: pa.array(columns[name], types[kind]) for name, kind in _KINDS.items()})
+    return pa.record_batch({name: pa.array(columns[name], to_arrow_type(kind)) for name, kind in MESSAGE.items()})

@@ -9,7 +9,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from qmon.pipeline.rollup.sums import SHARES
+from qmon.pipeline.lake.schema import PERCENTILES
 
 _ACCURACY: Final = 10_000
 """A percentile is the value of a message whose place among all is at most one in so many from the one asked for."""
@@ -30,12 +30,12 @@ def waited(messages: DataFrame) -> DataFrame:
         _tail(work).alias("work"),
     )
     tails = [
-        F.get(name, F.lit(place)).alias(f"{name}_p{share * 100:.0f}")
+        F.get(name, F.lit(place)).alias(f"{name}_{p}")
         for name in ("wait", "work")
-        for place, share in enumerate(SHARES)
+        for place, p in enumerate(PERCENTILES)
     ]
     return found.select("target", "queue", "messages", "again", *tails)
 
 
 def _tail(seconds: Column) -> Column:
-    return F.percentile_approx(seconds, list(SHARES), _ACCURACY)
+    return F.percentile_approx(seconds, list(PERCENTILES.values()), _ACCURACY)

@@ -73,13 +73,16 @@ def outlook(q: QueueFacts) -> str:
 
 def _plots(q: QueueFacts, facts: ReportFacts) -> str:
     def points(figure: str) -> list[tuple[float, float | None]]:
-        return [(row["at"], _value(row, figure)) for row in q.plot]
+        return [(row["start_at"], _value(row, figure)) for row in q.plot]
 
     axis = {"start": facts.period.start, "end": facts.period.end, "step_s": float(facts.step_s)}
+    fine = any("oldest_p50" not in row for row in q.plot)  # minutes have no percentiles
+    names = (("mean", "oldest"), ("highest", "oldest_max")) if fine else (("p50", "oldest_p50"), ("p95", "oldest_p95"))
+    ages = [(name, points(figure)) for name, figure in names]
     drawn = (
         plot("Messages per second", [("pushed", points("pushed")), ("popped", points("popped"))], **axis),
         plot("Messages ready", [("mean", points("ready")), ("highest", points("ready_max"))], **axis),
-        plot("Age, seconds", [("p50", points("oldest_p50")), ("p95", points("oldest_p95"))], **axis),
+        plot("Age, seconds", ages, **axis),
         plot("Messages in progress", [("mean", points("in_progress"))], **axis),
     )
     return f'<div class="plots">{"".join(drawn)}</div>'
@@ -88,7 +91,7 @@ def _plots(q: QueueFacts, facts: ReportFacts) -> str:
 def _value(row: Row, figure: str) -> float | None:
     if figure in ("pushed", "popped"):
         return rate(row, figure)
-    if figure in ("ready", "in_progress"):
+    if figure in ("ready", "oldest", "in_progress"):
         return mean(row, figure)
     value = row[figure]
     return None if value is None else float(value)

@@ -77,7 +77,7 @@ def _messages(row: Row) -> tuple[str, ...]:
 def worst_table(q: QueueFacts) -> ReportTable:
     """The hours in which messages became oldest (UTC)."""
     rows = tuple(
-        (moment(row["at"])[:16], seconds(row["oldest_p95"]), seconds(row["oldest_max"]), number(row["ready_max"]),
+        (moment(row["start_at"])[:16], seconds(row["oldest_p95"]), seconds(row["oldest_max"]), number(row["ready_max"]),
          number(rate(row, "pushed")), number(rate(row, "popped")))
         for row in q.worst
     )  # fmt: skip

@@ -28,7 +28,7 @@ VERSION: Final = 1
 
 def zones_of(minutes: DataFrame, stated: Mapping[str, str]) -> dict[str, str]:
     """The time zone of each target: as stated for it, as stated for all (under ``""``), else the newest recorded."""
-    rows = minutes.groupBy("target").agg(F.max_by("zone", "at").alias("zone")).collect()
+    rows = minutes.groupBy("target").agg(F.max_by("zone", "start_at").alias("zone")).collect()
     return {row.target: stated.get(row.target) or stated.get("") or row.zone or "UTC" for row in rows}
 
 
@@ -46,8 +46,8 @@ def readings(minutes: DataFrame, incidents: DataFrame) -> DataFrame:
     troubled = incidents.select(
         "target", "queue", F.explode(F.sequence(_minute("start_at"), _minute("end_at"))).alias("minute")
     ).distinct()
-    quiet = minutes.withColumn("minute", _minute("at")).join(troubled, ["target", "queue", "minute"], "left_anti")
-    local = quiet.withColumn("local", F.from_utc_timestamp(F.timestamp_seconds("at"), F.col("zone")))
+    quiet = minutes.withColumn("minute", _minute("start_at")).join(troubled, ["target", "queue", "minute"], "left_anti")
+    local = quiet.withColumn("local", F.from_utc_timestamp(F.timestamp_seconds("start_at"), F.col("zone")))
     hourly = local.groupBy("target", "queue", "zone", F.date_trunc("hour", "local").alias("hour")).agg(
         F.sum("seconds").alias("watched_s"), *(F.sum(name).alias(name) for name in _summed())
     )

@@ -1,6 +1,6 @@
 """From verdicts to incidents: stretches of trouble of a queue, joined where they are no more than two minutes apart.
 
-What is kept a day are runs: one row a stretch and verdict. Runs of several days join in the same way as samples do,
+What is kept an hour are runs: one row a stretch and verdict. Runs of several hours join in the same way as samples do,
 because what lies between two neighbours of a stretch is never more than the gap: so an incident over midnight is one.
 """
 
@@ -11,8 +11,10 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from qmon.pipeline.rollup.rollups import HOUR_S, start
 from qmon.recording.history.incidents import GAP_S
 
+_HOUR: Final = ("target", "date", "bucket", "queue", "start_at")
 TROUBLE: Final = 2
 """The least severity that is trouble: a warning."""
 
@@ -20,13 +22,13 @@ TROUBLE: Final = 2
 def runs(samples: DataFrame) -> DataFrame:
     """One row a stretch of trouble and verdict, from unique samples of any recorders."""
     bad = samples.where(F.col("severity") >= TROUBLE).select(
-        "target", "date", "queue", F.col("verdict").alias("code"), "severity",
+        *_HOUR[:-1], start(F.col("sampled_at"), HOUR_S).alias("start_at"), F.col("verdict").alias("code"), "severity",
         F.col("sampled_at").alias("first_at"), F.col("sampled_at").alias("last_at"),
         F.least(F.coalesce("since_at", "sampled_at"), "sampled_at").alias("since_at"),
         F.lit(1).cast("long").alias("samples"), "proof", F.col("sampled_at").alias("proof_at"),
         F.col("ready").alias("peak_ready"), F.when(F.col("ready").isNotNull(), F.col("sampled_at")).alias("peak_at"),
     )  # fmt: skip
-    return _by_verdict(_numbered(bad, "target", "date", "queue"), "target", "date", "queue")
+    return _by_verdict(_numbered(bad, *_HOUR), *_HOUR)
 
 
 def incidents(runs: DataFrame) -> DataFrame:

@@ -1,119 +1,121 @@
-"""From samples to minutes, hours and days: sums of what moved and of time, and percentiles weighted by time."""
+"""From samples to minutes, from minutes to hours, from hours to days: sums of what moved and of time.
+
+The recorder has already seen what only order tells: after a restart, a reset of counters or a gap there is no
+``poll_s`` and no ``span_s``, and such a sample stands for no time. A sample's time belongs to the stretch in which it
+ends.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StringType, StructField, StructType
 
-from qmon.pipeline.lake.schema import ROLLUPS
-from qmon.pipeline.rollup.bundles import BUNDLES, KEY, bundling, encoded, unbundled
-from qmon.pipeline.rollup.rates import FIGURES, Measured, ranks
-from qmon.pipeline.rollup.sums import Places, Stretches
+from qmon.pipeline.lake.schema import BUCKETS, MINUTES, ROLLUPS, TAILED
+from qmon.pipeline.rollup.histograms import histograms, rounded, weights
+from qmon.recording.history.buckets import LONGEST_SPAN_S
 
-GRAINS: Final = {"minutes": 60, "hours": 3600, "days": 86400}
-"""Seconds of each."""
-ROLLED: Final = StructType([StructField("grain", StringType()), *ROLLUPS.fields])
-AT_ONCE: Final = 100_000
-"""About so many samples are rolled up together; a queue's day is never split."""
-_KEY: Final = (*KEY, "queue")
-_NAMES: Final = ("queue", "recorder", "zone")
-_FIGURES: Final = ("sampled_at", "span_s", *FIGURES)
+MINUTE_S: Final = 60
+HOUR_S: Final = 3600
+DAY_S: Final = 86400
+_KNOWN: Final = {"ready": "ready", "oldest": "oldest_s", "in_progress": "in_progress"}
+"""Figures whose mean over time can be told: name in a rollup → column of a sample."""
+_LAST: Final = {"ready_last": "ready", "dead_last": "dead"}
+_MOVED: Final = ("pushed", "popped", "completed")
+_WHO: Final = ("target", "queue", "start_at")
+_SUMMED: Final = (
+    "samples", "seconds", "flow_s", *_MOVED, *(f"{name}_{end}" for name in _KNOWN for end in ("s", "known_s")),
+)  # fmt: skip
 
 
-def rollups(samples: DataFrame, grains: Mapping[str, int] = GRAINS) -> DataFrame:
-    """Sums over the stretches of each grain (name → seconds), from unique samples; ``grain`` says which it is.
+def start(at: Column, seconds: int) -> Column:
+    """Where the stretch of so many seconds begins that a time belongs to."""
+    return F.floor(at / seconds) * F.lit(float(seconds))
 
-    A sample's interval belongs to the stretch that it ends in. Percentiles come from the samples themselves, each as
-    often as it lasted milliseconds, with a straight line between neighbours: never from other percentiles.
+
+def minutes(samples: DataFrame) -> DataFrame:
+    """One row a queue and minute (``schema.MINUTES``), from unique samples.
+
+    ``poll_s`` is what a depth or an age stands for, ``span_s`` what the counters moved in: those of a queue that are
+    read in every tenth poll span ten polls. Of several recorders the one counts that watched the minute longest, of
+    those the first by name.
     """
-    columns = samples.select(*KEY, *_NAMES, *_FIGURES)
-    return rollups_of(columns.mapInArrow(bundling, BUNDLES), samples.count(), grains)
+    watched = _watched()
+    flowing = (F.col("span_s") > 0) & F.col("pushed").isNotNull() & F.col("popped").isNotNull()
+    sums = [F.count(F.lit(1)).alias("samples"), F.sum(watched).alias("seconds")]
+    sums.append(F.sum(F.when(flowing, F.col("span_s")).otherwise(0.0)).alias("flow_s"))
+    sums += [F.sum(F.when(flowing, F.col(name))).alias(name) for name in _MOVED]
+    for name, column in _KNOWN.items():
+        known = F.col(column).isNotNull()
+        sums.append(F.sum(F.when(known, F.col(column) * watched)).alias(f"{name}_s"))
+        sums.append(F.sum(F.when(known, watched)).alias(f"{name}_known_s"))
+        sums.append(F.max(F.when(watched > 0, F.col(column))).alias(f"{name}_max"))
+    for name, column in _LAST.items():
+        sums.append(F.max_by(column, F.when(F.col(column).isNotNull(), F.col("sampled_at"))).alias(name))
+    key = ("target", "queue", start(F.col("sampled_at"), MINUTE_S).alias("start_at"))
+    each = samples.groupBy(*key, "recorder", "zone").agg(*sums)
+    longest = F.struct(-F.round("seconds", 3), "recorder")
+    whole = F.struct(*(name for name in each.columns if name not in _WHO))
+    best = each.groupBy(*_WHO).agg(F.min_by(whole, longest).alias("of")).select(*_WHO, "of.*")
+    return best.withColumns({"date": _date(), "bucket": _bucket()}).select(*MINUTES.fieldNames())
 
 
-def rollups_of(bundles: DataFrame, samples: int, grains: Mapping[str, int] = GRAINS) -> DataFrame:
-    """The same from bundles, of so many samples in all, which must be unique: Java looks into none of them."""
-    seconds = dict(grains)
-
-    def roll(group: pa.Table) -> pa.Table:
-        return rolled(needed(group), seconds)
-
-    # Bundles with the same key are in the same group, and about ``AT_ONCE`` samples are in each.
-    group = F.pmod(F.xxhash64(*KEY, "share"), F.lit(1 + samples // AT_ONCE)).cast("int").alias("group")
-    return bundles.select(group, *KEY, "bundle").groupBy("group").applyInArrow(roll, ROLLED)
-
-
-def needed(bundles: pa.Table) -> pa.Table:
-    """Of bundles with ``KEY`` beside them what is rolled up, one row a sample; names as dictionaries of Arrow's."""
-    parts = [unbundled(bundle.as_buffer(), (*_NAMES, *_FIGURES)) for bundle in bundles.column("bundle")]
-    together = pa.Table.from_batches(parts)
-    lengths = np.array([part.num_rows for part in parts])
-    columns = {name: _repeated(bundles.column(name), lengths) for name in KEY}
-    columns |= {name: encoded(together.column(name)) for name in _NAMES}
-    return pa.table(columns | {name: together.column(name).combine_chunks() for name in _FIGURES})
+def hours(minutes: DataFrame, samples: DataFrame) -> DataFrame:
+    """One row a queue and hour (``schema.ROLLUPS``), from its minutes and the samples that count in them."""
+    pairs = [
+        F.struct(F.lit(n).alias("figure"), rounded(F.col(_KNOWN[name])).alias("value")) for n, name in enumerate(TAILED)
+    ]
+    each = samples.where(_watched() > 0).select(
+        "target", "queue", start(F.col("sampled_at"), HOUR_S).alias("start_at"),
+        F.round(_watched() * 1000).cast("long").alias("ms"), F.explode(F.array(*pairs)).alias("e"),
+    )  # fmt: skip
+    weighted = each.select(*_WHO, "ms", "e.*").where("value is not null and ms > 0")
+    return _together(minutes, weighted, HOUR_S)
 
 
-def _repeated(column: pa.ChunkedArray, times: Places) -> pa.DictionaryArray:
-    """Each name as often as it says."""
-    names = encoded(column)
-    places = np.repeat(names.indices.to_numpy(zero_copy_only=False), times)
-    return pa.DictionaryArray.from_arrays(pa.array(places), names.dictionary)
+def days(hours: DataFrame) -> DataFrame:
+    """One row a queue and day, from its hours."""
+    inside = hours.withColumn("start_at", start(F.col("start_at"), DAY_S))
+    return _together(hours, weights(inside, _WHO), DAY_S)
 
 
-def rolled(samples: pa.Table, grains: Mapping[str, int]) -> pa.Table:
-    """The same for rows that are in memory, as ``needed`` gives them: all samples of some queues' days."""
-    names = {name: encoded(samples.column(name)) for name in (*_KEY, "zone")}
-    queues = np.zeros(samples.num_rows, np.int64)
-    for name in _KEY:
-        queues = queues * len(names[name].dictionary) + names[name].indices.to_numpy(zero_copy_only=False)
-    measured = Measured(samples, queues)
-    zones = ranks(names["zone"])[measured.order]
-    in_order = pa.array(sorted(names["zone"].dictionary.to_pylist()))
-    parts = []
-    for grain, seconds in grains.items():
-        at = np.floor(measured.at / seconds) * seconds
-        new = np.ones(len(at), bool)
-        new[1:] = (at[1:] != at[:-1]) | (measured.queues[1:] != measured.queues[:-1])
-        starts = np.flatnonzero(new)
-        columns = _summed(measured, Stretches(starts, len(at)))
-        columns |= {"at": at[starts], "zone": in_order.take(pa.array(np.maximum.reduceat(zones, starts)))}
-        first = pa.array(measured.order[starts])
-        columns |= {name: names[name].take(first).dictionary_decode() for name in _KEY}
-        columns["grain"] = pa.repeat(pa.scalar(grain), len(starts))
-        parts.append(_table(columns))
-    return pa.concat_tables(parts)
+def period(hours: DataFrame) -> DataFrame:
+    """One row a queue over all of these hours, without a time of its own."""
+    one = hours.withColumn("start_at", F.lit(0.0))
+    return _together(hours, weights(one, _WHO), None).drop("start_at", "date", "bucket", "zone")
 
 
-def _summed(measured: Measured, stretches: Stretches) -> dict[str, Any]:
-    span, figures = measured.span_s, measured.figures
-    ms: Places = np.floor(span * 1000 + 0.5).astype(np.int64)
-    found: dict[str, Any] = {
-        "samples": stretches.lengths,
-        "seconds": stretches.sum(span),
-        "flow_s": stretches.sum(np.where(measured.flowing, span, 0.0)),
-        "ready_last": stretches.last(figures["ready"]),
-        "dead_last": stretches.last(figures["dead"]),
-    }
-    for name in ("pushed", "popped", "completed"):
-        found[name] = stretches.sum_known(figures[name])
-    for name, figure in (("ready", "ready"), ("oldest", "oldest_s"), ("in_progress", "in_progress")):
-        known = figures[figure]
-        found[f"{name}_s"] = stretches.sum_known(known, span)
-        found[f"{name}_known_s"] = stretches.sum_known(type(known)(span, known.known))
-        found[f"{name}_max"] = stretches.highest(known.only(span > 0))
-        if name != "in_progress":
-            for share, values in stretches.percentiles(known, ms).items():
-                found[f"{name}_p{share * 100:.0f}"] = values
-    return found
+def counting(samples: DataFrame, minutes: DataFrame) -> DataFrame:
+    """The samples of the recorders that count in each minute."""
+    of = minutes.select("target", "queue", "recorder", F.col("start_at").alias("minute"))
+    minute = samples.withColumn("minute", start(F.col("sampled_at"), MINUTE_S))
+    return minute.join(of, ["target", "queue", "recorder", "minute"], "left_semi").drop("minute")
 
 
-def _table(columns: dict[str, Any]) -> pa.Table:
-    schema = to_arrow_schema(ROLLED)
-    arrays = {name: each if isinstance(each, pa.Array) else pa.array(each) for name, each in columns.items()}
-    return pa.table([arrays[field.name].cast(field.type) for field in schema], schema=schema)
+def _together(finer: DataFrame, weighted: DataFrame, seconds: int | None) -> DataFrame:
+    """Stretches added up to longer ones. ``weighted``: for ``histograms``, with the start of the longer one."""
+    begins = F.lit(0.0) if seconds is None else start(F.col("start_at"), seconds)
+    sums = [F.sum(name).alias(name) for name in _SUMMED]
+    sums += [F.max(f"{name}_max").alias(f"{name}_max") for name in _KNOWN]
+    newest = {name: F.when(F.col(name).isNotNull(), F.col("start_at")) for name in _LAST}
+    sums += [F.max_by(name, at).alias(name) for name, at in newest.items()]
+    sums.append(F.max_by("zone", "start_at").alias("zone"))
+    found = finer.groupBy("target", "queue", begins.alias("start_at")).agg(*sums)
+    with_tails = found.join(histograms(weighted, _WHO), [*_WHO], "left")
+    return with_tails.withColumns({"date": _date(), "bucket": _bucket()}).select(*ROLLUPS.fieldNames())
+
+
+def _watched() -> Column:
+    """The seconds that a sample stands for."""
+    sane = (F.col("poll_s") > 0) & (F.col("poll_s") <= LONGEST_SPAN_S)
+    return F.when(sane, F.col("poll_s")).otherwise(0.0)
+
+
+def _date() -> Column:
+    return F.to_date(F.timestamp_seconds("start_at"))
+
+
+def _bucket() -> Column:
+    """As ``schema.bucket`` has it."""
+    return F.pmod(F.crc32("target"), F.lit(BUCKETS)).cast("int")

@@ -17,9 +17,10 @@ from qmon.model.view import QueueView, View
 class Figures:
     """The figures of one poll, one list a figure, in the order of ``queue``; ``None`` or an empty list: not known.
 
-    ``sequence`` and ``sampled_at`` are those of the snapshot. ``span_s``: seconds since the poll before where nothing
-    came between; ``pushed``, ``popped``, ``completed``: messages moved in it. ``since_at`` and ``proof`` only for
-    verdicts that are at least a warning. ``wait`` and ``sessions``: how many sessions waited for what.
+    ``sequence`` and ``sampled_at`` are those of the snapshot; ``poll_s``: seconds since the poll before where nothing
+    came between. ``span_s``: seconds since the counters of a queue were last read, which may be several polls;
+    ``pushed``, ``popped``, ``completed``: messages moved in it. ``since_at`` and ``proof`` only for verdicts that are
+    at least a warning. ``wait`` and ``sessions``: how many sessions waited for what.
     """
 
     sequence: int
@@ -45,6 +46,7 @@ class Figures:
     wait: tuple[str, ...] = ()
     sessions: tuple[int, ...] = ()
     gap: tuple[float | None, ...] = ()
+    poll_s: float | None = None
 
 
 def figures_of(view: View) -> Figures:
@@ -79,6 +81,7 @@ def figures_of(view: View) -> Figures:
         wait=tuple(f"{w.kind}:{w.event}" for w in waits),
         sessions=tuple(w.sessions for w in waits),
         gap=column(lambda q: q.gap.evidence.value),
+        poll_s=view.span_s,
     )
 
 

@@ -64,7 +64,6 @@ def messages(
             taken.append(done)
             if output == "table":
                 _print(done)
-        store.compact()
     if output != "table":
         from qmon.cli.reports.pipeline import MessagesReport
 

@@ -15,7 +15,7 @@ from qmon.system import adding
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import Lake
 
-_NEEDED: Final = ("pyspark", "pyarrow", "pandas")
+_NEEDED: Final = ("pyspark", "pyarrow", "pandas", "deltalake")
 
 LakePath = Annotated[
     str, typer.Option("--lake", metavar="PATH", help="The folder of the results, of any Hadoop file system.")

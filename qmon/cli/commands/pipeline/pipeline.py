@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -17,9 +17,10 @@ from qmon.cli.output import Format, clean, note, say
 from qmon.cli.output import report as write
 from qmon.cli.signals import ended_by
 from qmon.errors import BadInput
+from qmon.recording.write.retention import parse_size
 
 if TYPE_CHECKING:
-    from qmon.pipeline.lake.lake import Manifest
+    from qmon.pipeline.lake.lake import LakeView
 
 _EVERY_S: Final = 60.0
 
@@ -64,24 +65,30 @@ def run(
         float,
         typer.Option("--every", parser=options.seconds, metavar="TIME", help="Look for new segments so often."),
     ] = _EVERY_S,
+    batch_size: Annotated[
+        str, typer.Option("--batch-size", metavar="SIZE", help="So many bytes of segments are taken in at a time.")
+    ] = "1GB",
     master: Master = None,
     conf: Conf = None,
     output: options.Output = "table",
 ) -> None:
-    """Take sealed segments into the lake, each once, and bring every table of the days they touch up to date.
+    """Take sealed segments into the lake, each once, and bring every table of the hours they touch up to date.
 
     Killed at any moment and started again it neither loses nor doubles a sample. Ctrl-C or SIGTERM ends it with exit
     code 0; what was under way is done by the next start.
     """
+    most = parse_size(batch_size)
     with lake_of(lake, master, conf) as target:
-        from qmon.pipeline.ingest.stream import begin, wait
+        from qmon.pipeline.ingest.segments import Intake
+        from qmon.pipeline.ingest.segments import run as take_in
 
+        intake = Intake(target, recordings, most)
         with ended_by(signal.SIGINT, signal.SIGTERM) as (stop, _):
-            wait(begin(target, recordings, every_s=every if continuous else None, on_batch=_progress), stop)
+            take_in(intake, every_s=every if continuous else None, on_batch=_progress, stop=stop)
         if stop.is_set():
             note("stopped; what was under way is done by the next start")
             return
-        _print(target.manifest(), output)
+        _print(target.view(), output)
 
 
 def report(
@@ -112,8 +119,8 @@ def report(
         from qmon.pipeline.report.facts import gather, period_of
         from qmon.pipeline.report.html import page
 
-        manifest = source.manifest()
-        found = gather(source, manifest, period_of(manifest, since, until), queue)
+        view = source.view()
+        found = gather(view, period_of(view, since, until), queue)
         if file is not None:
             file.write_text(page(found), encoding="utf-8")
             say(f"{file}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
@@ -181,26 +188,24 @@ def _zones(texts: Iterable[str]) -> dict[str, str]:
     return zones
 
 
-def _progress(manifest: Manifest) -> None:
-    note(f"batch {manifest.number}: {_counts(manifest)} so far")
+def _progress(batch: int, counts: Mapping[str, int]) -> None:
+    note(f"batch {batch}: {_counts(counts)} so far")
 
 
-def _print(manifest: Manifest, output: Format) -> None:
+def _print(view: LakeView, output: Format) -> None:
+    counts = view.counts()
     if output != "table":
         from qmon.cli.reports.pipeline import IngestReport
 
-        counts = {name: manifest.counts.get(name, 0) for name in get_type_hints(IngestReport)}
-        write(output, {**counts, "schema": 1, "batches": manifest.number}, IngestReport)
+        write(output, {**counts, "schema": 1, "batches": view.batch}, IngestReport)
         return
-    days = sum(len(each) for each in manifest.days.values())
-    say(f"the lake holds {days:,} days of {len(manifest.days):,} targets: {_counts(manifest)}")
-    if manifest.counts.get("bad"):
-        say("bad lines are kept apart in the folder bad of the lake, each with its file and the reason")
+    say(f"the lake holds {len(view.dates()):,} days: {_counts(counts)}")
+    if counts["bad"]:
+        say("bad lines are kept apart in the table bad of the lake, each with its file and the reason")
 
 
-def _counts(manifest: Manifest) -> str:
-    counts = manifest.counts
+def _counts(counts: Mapping[str, int]) -> str:
     return (
-        f"{counts.get('samples', 0):,} samples of {counts.get('segments', 0):,} segments, "
-        f"{counts.get('duplicates', 0):,} duplicates left out, {counts.get('bad', 0):,} bad lines"
+        f"{counts['samples']:,} samples of {counts['segments']:,} segments, "
+        f"{counts['duplicates']:,} duplicates left out, {counts['bad']:,} bad lines"
     )

@@ -52,7 +52,9 @@ def _plots(q: QueueFacts) -> None:
         ("pushed/s", [rate(row, "pushed") for row in q.plot]),
         ("popped/s", [rate(row, "popped") for row in q.plot]),
         ("ready   ", [mean(row, "ready") for row in q.plot]),
-        ("age p95 ", [row["oldest_p95"] for row in q.plot]),
+        ("age p95 ", [row["oldest_p95"] for row in q.plot])
+        if all("oldest_p95" in row for row in q.plot)  # minutes have no percentiles
+        else ("oldest  ", [row["oldest_max"] for row in q.plot]),
     ):
         say(f"{name} {blocks(values)}")
     say(outlook(q))

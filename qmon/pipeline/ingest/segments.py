@@ -1,0 +1,184 @@
+"""Every segment of a folder of recordings into the lake once, in batches, now or for ever.
+
+The table ``segments`` says which batch takes which files. It is committed first: with that a batch belongs to whoever
+committed it, and one that was cut short is done again with the same files.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import CommitProperties, Transaction, write_deltalake
+from deltalake.exceptions import CommitFailedError
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from qmon.errors import BadInput, QmonError
+from qmon.pipeline.ingest.batch import take_in
+from qmon.pipeline.lake.delta import APP, Changed, Conflict, committed
+from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.lake.schema import SEGMENTS, bucket
+from qmon.pipeline.lake.storage import Storage
+from qmon.pipeline.session import first_line
+from qmon.recording.format.frames import SUFFIX
+from qmon.recording.write.retention import MARK
+
+BATCH_BYTES: Final = 1_000_000_000
+"""Bytes of the segments of a batch; one segment at least."""
+_TRIES: Final = 3
+_CHECK_S: Final = 0.5
+_NO_DATE: Final = datetime.date(1970, 1, 1)
+
+
+class Intake:
+    """What is new in a folder of recordings, batch by batch.
+
+    Raises ``BadInput`` where there is no such folder.
+    """
+
+    def __init__(self, lake: Lake, recordings: str, batch_bytes: int = BATCH_BYTES) -> None:
+        self._lake, self._bytes = lake, batch_bytes
+        self._folder = Storage(lake.session, recordings)
+        self._table = lake.table("segments")
+        self._known: set[str] | None = None
+        if not self._folder.exists():
+            raise BadInput(f"there is no folder {recordings} with recordings; qmon record TARGET --to DIR makes one")
+
+    def step(self) -> tuple[int, Mapping[str, int]] | None:
+        """One batch: its number, and the totals since the lake was made; ``None``: there is nothing new."""
+        there = self._folder.sizes(SUFFIX)
+        claimed = committed(self._table.version()) or 0
+        held = committed(self._lake.table("samples").version()) or 0
+        if self._known is None:
+            self._known = self._done(there)
+        self._known &= there.keys()
+        if claimed > held:
+            batch, files = claimed, self._of(claimed)
+        else:
+            batch, files = claimed + 1, _next({n: s for n, s in there.items() if n not in self._known}, self._bytes)
+            if not files:
+                return None
+            self._claim(batch, files)
+        totals = self._taken(batch, {self._folder.at(name): size for name, size in files.items()})
+        self._known |= files.keys() & there.keys()
+        self._folder.replace(json.dumps({"version": 1, "done": sorted(self._known)}) + "\n", MARK)
+        return batch, totals
+
+    def _taken(self, batch: int, paths: Mapping[str, int]) -> Mapping[str, int]:
+        for left in reversed(range(_TRIES)):
+            try:
+                return take_in(self._lake, batch, paths)
+            except Changed:  # tidied up meanwhile: what is computed anew follows from what there is now
+                if not left:
+                    raise
+        raise AssertionError
+
+    def _claim(self, batch: int, files: Mapping[str, int]) -> None:
+        """Commit that these files are of this batch. Raises ``Conflict`` where somebody else has."""
+        rows = [{"file": name, "bytes": size, "batch": batch, **_place(name)} for name, size in files.items()]
+        told = f"somebody else writes to the lake {self._lake.storage.root}; run one at a time"
+        table = self._table.made()
+        if (committed(table) or 0) >= batch:
+            raise Conflict(told)
+        try:
+            write_deltalake(
+                table, pa.Table.from_pylist(rows, to_arrow_schema(SEGMENTS)), mode="append",
+                commit_properties=CommitProperties(app_transactions=[Transaction(APP, batch)], max_commit_retries=0),
+            )  # fmt: skip
+        except CommitFailedError as problem:
+            raise Conflict(told) from problem
+
+    def _done(self, there: Mapping[str, int]) -> set[str]:
+        """The files that the lake has, of the days of which there are files."""
+        if (version := self._table.version()) is None:
+            return set()
+        dates = {_place(name)["date"] for name in there}
+        rows = version.to_pyarrow_table(filters=pc.field("date").isin(sorted(dates)), columns=["file"])
+        return set(rows["file"].to_pylist())
+
+    def _of(self, batch: int) -> dict[str, int]:
+        """The files of a batch."""
+        rows = self._table.made().to_pyarrow_table(filters=pc.field("batch") == batch, columns=["file", "bytes"])
+        return dict(zip(rows["file"].to_pylist(), rows["bytes"].to_pylist(), strict=True))
+
+
+def run(
+    intake: Intake,
+    *,
+    every_s: float | None = None,
+    on_batch: Callable[[int, Mapping[str, int]], None] | None = None,
+    stop: threading.Event | None = None,
+) -> None:
+    """Take in all that is new, and with ``every_s`` look for more so often (seconds) until ``stop`` is set.
+
+    ``on_batch``: called after each batch, on another thread. Raises ``QmonError`` with one line where a batch fails.
+    The signal that sets ``stop`` may have ended Spark's Java as well: then it can only be missed.
+    """
+    ending, failed = stop or threading.Event(), list[Exception]()
+
+    def work() -> None:
+        try:
+            while not ending.is_set():
+                if (done := intake.step()) is not None:
+                    if on_batch is not None:
+                        on_batch(*done)
+                elif every_s is None:
+                    return
+                else:
+                    ending.wait(every_s)
+        except Exception as problem:
+            failed.append(problem)
+
+    worker = threading.Thread(target=work, name="qmon-pipeline", daemon=True)
+    worker.start()
+    while worker.is_alive() and not ending.is_set():
+        worker.join(_CHECK_S)
+    if failed and not ending.is_set():
+        _raise(failed[0])
+
+
+def _raise(problem: Exception) -> None:
+    if isinstance(problem, Conflict | BadInput):
+        raise problem
+    if isinstance(problem, PySparkException | Py4JError | OSError | QmonError):
+        raise QmonError(f"a batch failed, and nothing of it counts: {_cause(problem)}") from problem
+    raise problem
+
+
+def _next(new: Mapping[str, int], most: int) -> dict[str, int]:
+    """As many as have these bytes together, those of a day first and of a target together."""
+    found: dict[str, int] = {}
+    total = 0
+    for name in sorted(new, key=lambda each: (*_place(each).values(), each)):
+        total += new[name]
+        if found and total > most:
+            break
+        found[name] = new[name]
+    return found
+
+
+def _place(name: str) -> dict[str, Any]:
+    """Day, bucket and target of a segment by its path."""
+    folders = dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part)
+    target = unquote(folders.get("target", ""), errors="surrogatepass")
+    try:
+        date = datetime.date.fromisoformat(folders.get("date", ""))
+    except ValueError:
+        date = _NO_DATE
+    return {"date": date, "bucket": bucket(target), "target": target}
+
+
+def _cause(problem: Exception) -> str:
+    text = str(problem)
+    for mark in ("qmon.errors.", "BadInput: ", "QmonError: ", "ModuleNotFoundError: "):
+        if mark in text:
+            return first_line(QmonError(text[text.index(mark) :]))
+    return first_line(problem)
