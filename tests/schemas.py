@@ -40,6 +40,7 @@ TYPES: Final[dict[str, Any]] = {
     "pipeline-messages": pipeline.MessagesReport,
     "pipeline-report": pipeline.PeriodReport,
     "pipeline-run": pipeline.IngestReport,
+    "pipeline-tidy": pipeline.TidyReport,
     "queues": target.QueuesReport,
     "recording": _LINE,
     "replay": figures.ReplayReport,

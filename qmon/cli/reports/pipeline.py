@@ -17,6 +17,23 @@ class IngestReport(TypedDict):
     bad: int
 
 
+class TidiedReport(TypedDict):
+    """Of one table: ``compacted`` files became ``into``; ``old_rows`` and ``removed`` files are gone."""
+
+    table: str
+    compacted: int
+    into: int
+    old_rows: int
+    removed: int
+
+
+class TidyReport(TypedDict):
+    """``qmon pipeline tidy``."""
+
+    schema: Literal[1]
+    tables: list[TidiedReport]
+
+
 class QueuePeriod(TypedDict):
     """A queue over the period: rates in messages per second, ``growth`` of the push rate for a day."""
 

@@ -86,10 +86,11 @@ def take_in(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[str, in
     staged = stage.stage(lake.storage, [path for path, size in paths.items() if size], stamp)
     changes = _Changes()
     lines = _lines(staged)
-    kept = _samples(before, staged, lines["poll"], changes, stamp) if lines["poll"].rows else 0
+    first = before.said().get("kept_from", "")
+    kept = _samples(before, staged, lines["poll"], first, changes, stamp) if lines["poll"].rows else 0
     if lines["operation"].rows:
         _operations(before, staged, lines["operation"], changes, stamp)
-    passed = _passed_over(lake.storage, paths)
+    passed = _passed_over(lake.storage, paths) + _too_old(staged, lines["poll"], first)
     if passed or lines["bad"].rows:
         bad = stage.bad(staged.read("bad")).unionByName(stage.bad_files(lake.session, passed))
         changes.added["bad"] = lake.table("bad").write(bad, stamp)
@@ -112,9 +113,9 @@ def _lines(staged: stage.Staged) -> dict[str, Written]:
     return {kind: staged.files(kind) for kind in ("poll", "sample", "operation", "bad")}
 
 
-def _samples(before: LakeView, staged: stage.Staged, lines: Written, changes: _Changes, stamp: str) -> int:
-    """Samples and all that follows from them; how many samples are new."""
-    lake, rows = before.lake, staged.read("poll")
+def _samples(before: LakeView, staged: stage.Staged, lines: Written, first: str, changes: _Changes, stamp: str) -> int:
+    """Samples and all that follows from them; how many samples are new. ``first``: the day from which they are kept."""
+    lake, rows = before.lake, staged.read("poll").where(F.col("date") >= (first or "1970-01-01"))
     place = lines.within("sampled_at")
     known = before.read("polls", place)
     changes.added["polls"] = lake.table("polls").write(stage.polls(rows, known), stamp)
@@ -122,7 +123,8 @@ def _samples(before: LakeView, staged: stage.Staged, lines: Written, changes: _C
     if not hours:
         return 0
     samples = lake.table("samples")
-    if changes.added["polls"].rows == sum(hour.polls for hour in hours):
+    late = any(str(date) < first for date in place.dates or ())
+    if changes.added["polls"].rows == sum(hour.polls for hour in hours) and not late:
         lake.storage.move(staged.folder("sample"), f"samples/{stamp}")
         written = samples.found(stamp)
     else:
@@ -181,6 +183,14 @@ def _operations(before: LakeView, staged: stage.Staged, lines: Written, changes:
     rows = table.read(old).unionByName(stage.operations(staged.read("operation")))
     changes.added["operations"] = table.write(stage.last_state(rows), stamp)
     changes.removed["operations"] = old
+
+
+def _too_old(staged: stage.Staged, lines: Written, first: str) -> list[tuple[str, str]]:
+    """The segments with days of which samples are kept no more, with the reason: their hours stay as they are."""
+    if not any(str(date) < first for date in lines.within().dates or ()):
+        return []
+    rows = staged.read("poll").where(F.col("date") < first).select("line.file").distinct().collect()
+    return [(row.file, f"days before {first}, of which samples are kept no more, are left as they are") for row in rows]
 
 
 def _passed_over(storage: Storage, paths: Mapping[str, int]) -> list[tuple[str, str]]:

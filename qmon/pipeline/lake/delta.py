@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -218,6 +219,12 @@ class Table:
             kind = Conflict if (committed(self.version(), app) or 0) >= batch else Changed
             raise kind(f"somebody else writes to the table {self.uri}; run one at a time") from problem
         return True
+
+    def replace(self, frame: DataFrame) -> None:
+        """Make these rows the whole table."""
+        table = self.made()
+        batch = (committed(table) or 0) + 1
+        self.commit(batch, self.write(frame, f"{batch:09d}-{secrets.token_hex(4)}"), self.files(table))
 
     def said(self, version: DeltaTable | None) -> Any:
         """What the newest commit said that said anything; ``None``: none did."""

@@ -18,7 +18,7 @@ from qmon.pipeline.lake.schema import TAILED
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.messages.waits import waited
 from qmon.pipeline.rollup import rollups
-from qmon.pipeline.rollup.baselines import as_file, baselines, readings, zoned, zones_of
+from qmon.pipeline.rollup.baselines import as_file, baselines, readings, with_place, zoned, zones_of
 from qmon.pipeline.rollup.capacity import Capacity, capacity
 from qmon.pipeline.rollup.incidents import incidents, with_operations
 from qmon.recording.history.baselines import FILE
@@ -150,7 +150,7 @@ class Normal:
 
 
 def normal(lake: Lake, recordings: str, weeks: int, stated: Mapping[str, str]) -> Normal:
-    """Write the file of what is normal. ``stated``: time zones by target, ``""`` for all others.
+    """Write the file of what is normal, and the table. ``stated``: time zones by target, ``""`` for all others.
 
     Raises ``BadInput`` where there is no such folder, nothing in the lake, or no target of that name.
     """
@@ -166,7 +166,10 @@ def normal(lake: Lake, recordings: str, weeks: int, stated: Mapping[str, str]) -
     targets = sorted({*zones, *(row.target for row in view.read("hours").select("target").distinct().collect())})
     if unknown := sorted(set(stated) - {"", *targets}):
         raise BadInput(f"--zone: the lake has no target {unknown[0]!r}; it has: {', '.join(targets)}")
-    rows = baselines(readings(zoned(minutes, zones), found)).collect()
+    usual = baselines(readings(zoned(minutes, zones), found)).persist()
+    rows = usual.collect()
+    lake.table("baselines").replace(with_place(usual))
+    usual.unpersist()
     place.replace(as_file(rows, zones), FILE)
     hours = {(row.target, row.queue, row.hour) for row in rows}
     return Normal(len({(row.target, row.queue) for row in rows}), len(hours), zones)

@@ -10,6 +10,8 @@ from typing import Any, Final
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from qmon.pipeline.lake.schema import BUCKETS
+
 WEEKS: Final = 4
 """Fewer readings of an hour of the week than this are not enough history."""
 _WATCHED_S: Final = 1800.0
@@ -66,6 +68,12 @@ def baselines(readings: DataFrame, weeks: int = WEEKS) -> DataFrame:
     return strayed.groupBy(*key, "median", "readings").agg(
         F.median(F.abs(F.col("value") - F.col("median"))).alias("mad")
     )
+
+
+def with_place(usual: DataFrame) -> DataFrame:
+    """As the table ``baselines`` has it, as of today."""
+    place = {"date": F.current_date(), "bucket": F.pmod(F.crc32("target"), F.lit(BUCKETS)).cast("int")}
+    return usual.withColumns(place)
 
 
 def as_file(rows: Iterable[Row], zones: Mapping[str, str]) -> str:

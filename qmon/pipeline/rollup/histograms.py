@@ -7,19 +7,21 @@ of that: less than 0.8 %. Whole numbers up to 128 are as they were.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from qmon.pipeline.lake.schema import PERCENTILES, TAILED
 
-_PLACES = 7
+_STEPS: Final = 6
+"""Binary places behind the first."""
 
 
-def rounded(value: Column) -> Column:
+def rounded(value: str) -> str:
     """A value as histograms have it; zero and less stay as they are."""
-    step = F.pow(F.lit(2.0), F.floor(F.log2(value)) - (_PLACES - 1))
-    return F.when(value > 0, F.rint(value / step) * step).otherwise(value)
+    step = f"power(2D, floor(log2({value})) - {_STEPS})"
+    return f"IF({value} > 0, rint({value} / {step}) * {step}, {value})"
 
 
 def histograms(weighted: DataFrame, key: Sequence[str]) -> DataFrame:
@@ -28,47 +30,34 @@ def histograms(weighted: DataFrame, key: Sequence[str]) -> DataFrame:
     From rows with ``key``, ``figure`` (the place in ``TAILED``), ``value`` and ``ms``. A figure that was never known
     has no map.
     """
-    each = weighted.groupBy(*key, "figure", "value").agg(F.sum("ms").alias("ms"))
-    entry = F.struct("value", "ms")
-    found = each.groupBy(*key).agg(
-        *(
-            F.array_sort(F.collect_list(F.when(F.col("figure") == n, entry))).alias(name)
-            for n, name in enumerate(TAILED)
-        )
-    )
-    some = {name: F.when(F.size(name) > 0, F.col(name)) for name in TAILED}
-    tails = [
-        percentile(some[name], share).alias(f"{name}_{p}") for name in TAILED for p, share in PERCENTILES.items()
-    ]  # fmt: skip
-    maps = (F.map_from_entries(some[name]).alias(f"{name}_ms") for name in TAILED)
-    return found.select(*key, *maps, *tails)
+    each = weighted.groupBy(*key, "figure", "value").agg({"ms": "sum"}).withColumnRenamed("sum(ms)", "ms")
+    lists = {
+        name: f"array_sort(collect_list(IF(figure = {n}, struct(value, ms), NULL)))" for n, name in enumerate(TAILED)
+    }
+    found = each.groupBy(*key).agg(*(F.expr(f"{entries} AS {name}") for name, entries in lists.items()))
+    some = found.selectExpr(*key, *(f"IF(size({name}) > 0, {name}, NULL) AS {name}" for name in TAILED))
+    maps = [f"map_from_entries({name}) AS {name}_ms" for name in TAILED]
+    tails = [f"{_percentile(name, share)} AS {name}_{p}" for name in TAILED for p, share in PERCENTILES.items()]
+    return some.selectExpr(*key, *maps, *tails)
 
 
 def weights(rows: DataFrame, key: Sequence[str]) -> DataFrame:
-    """For ``histograms``: the maps of rows one entry a row."""
-    parts = [_entries(F.lit(n), F.col(f"{name}_ms")) for n, name in enumerate(TAILED)]
-    return rows.select(*key, F.explode(F.concat(*parts)).alias("e")).select(*key, "e.*")
-
-
-def _entries(figure: Column, lasted: Column) -> Column:
-    """A map's entries with the figure that they are of; of no map none."""
-    entries = F.map_entries(F.coalesce(lasted, F.create_map().cast("map<double,bigint>")))
-    return F.transform(
-        entries, lambda each: F.struct(figure.alias("figure"), each.key.alias("value"), each.value.alias("ms"))
+    """For ``histograms``: the maps of rows one entry a row; ``key`` as SQL."""
+    nothing = "CAST(map() AS map<double, bigint>)"
+    parts = ", ".join(
+        f"transform(map_entries(coalesce({name}_ms, {nothing})), "
+        f"each -> struct({n} AS figure, each.key AS value, each.value AS ms))"
+        for n, name in enumerate(TAILED)
     )
+    return rows.selectExpr(*key, f"inline(concat({parts}))")
 
 
-def percentile(entries: Column, share: float) -> Column:
+def _percentile(entries: str, share: float) -> str:
     """Of entries (``value``, ``ms``) in the order of values: the value at that share of the time."""
-    total = F.aggregate(entries, F.lit(0).cast("long"), lambda so_far, each: so_far + each.ms)
-    wanted = F.ceil(total * F.lit(share))
-    start = F.struct(F.lit(0).cast("long").alias("ms"), F.lit(None).cast("double").alias("value"))
-
-    def step(so_far: Column, each: Column) -> Column:
-        reached = so_far.ms >= wanted
-        return F.struct(
-            (so_far.ms + each.ms).alias("ms"),
-            F.when(reached, so_far.value).otherwise(each.value).alias("value"),
-        )
-
-    return F.aggregate(entries, start, step, lambda so_far: so_far.value)
+    total = f"aggregate({entries}, 0L, (so_far, each) -> so_far + each.ms)"
+    step = (
+        "(so_far, each) -> struct(so_far.ms + each.ms AS ms, "
+        "IF(so_far.ms >= so_far.wanted, so_far.value, each.value) AS value, so_far.wanted AS wanted)"
+    )
+    first = f"struct(0L AS ms, CAST(NULL AS DOUBLE) AS value, CAST(ceil({total} * {share}D) AS BIGINT) AS wanted)"
+    return f"aggregate({entries}, {first}, {step}, so_far -> so_far.value)"

@@ -27,6 +27,13 @@ _WHO: Final = ("target", "queue", "start_at")
 _SUMMED: Final = (
     "samples", "seconds", "flow_s", *_MOVED, *(f"{name}_{end}" for name in _KNOWN for end in ("s", "known_s")),
 )  # fmt: skip
+_WATCHED: Final = f"IF(poll_s > 0 AND poll_s <= {LONGEST_SPAN_S}, poll_s, 0D)"
+"""The seconds that a sample stands for."""
+_FLOWING: Final = "span_s > 0 AND pushed IS NOT NULL AND popped IS NOT NULL"
+_PLACE: Final = (
+    "to_date(timestamp_seconds(start_at)) AS date",
+    f"CAST(pmod(crc32(target), {BUCKETS}) AS INT) AS bucket",  # as ``schema.bucket`` has it
+)
 
 
 def start(at: Column, seconds: int) -> Column:
@@ -41,81 +48,76 @@ def minutes(samples: DataFrame) -> DataFrame:
     read in every tenth poll span ten polls. Of several recorders the one counts that watched the minute longest, of
     those the first by name.
     """
-    watched = _watched()
-    flowing = (F.col("span_s") > 0) & F.col("pushed").isNotNull() & F.col("popped").isNotNull()
-    sums = [F.count(F.lit(1)).alias("samples"), F.sum(watched).alias("seconds")]
-    sums.append(F.sum(F.when(flowing, F.col("span_s")).otherwise(0.0)).alias("flow_s"))
-    sums += [F.sum(F.when(flowing, F.col(name))).alias(name) for name in _MOVED]
+    sums = {
+        "samples": "count(1)",
+        "seconds": "sum(watched)",
+        "flow_s": "sum(IF(flowing, span_s, 0D))",
+        **{name: f"sum(IF(flowing, {name}, NULL))" for name in _MOVED},
+    }
     for name, column in _KNOWN.items():
-        known = F.col(column).isNotNull()
-        sums.append(F.sum(F.when(known, F.col(column) * watched)).alias(f"{name}_s"))
-        sums.append(F.sum(F.when(known, watched)).alias(f"{name}_known_s"))
-        sums.append(F.max(F.when(watched > 0, F.col(column))).alias(f"{name}_max"))
-    for name, column in _LAST.items():
-        sums.append(F.max_by(column, F.when(F.col(column).isNotNull(), F.col("sampled_at"))).alias(name))
-    key = ("target", "queue", start(F.col("sampled_at"), MINUTE_S).alias("start_at"))
-    each = samples.groupBy(*key, "recorder", "zone").agg(*sums)
-    longest = F.struct(-F.round("seconds", 3), "recorder")
-    whole = F.struct(*(name for name in each.columns if name not in _WHO))
-    best = each.groupBy(*_WHO).agg(F.min_by(whole, longest).alias("of")).select(*_WHO, "of.*")
-    return best.withColumns({"date": _date(), "bucket": _bucket()}).select(*MINUTES.fieldNames())
+        sums |= {
+            f"{name}_s": f"sum({column} * watched)",
+            f"{name}_known_s": f"sum(IF({column} IS NULL, NULL, watched))",
+            f"{name}_max": f"max(IF(watched > 0, {column}, NULL))",
+        }
+    sums |= {name: f"max_by({column}, IF({column} IS NULL, NULL, sampled_at))" for name, column in _LAST.items()}
+    marked = samples.selectExpr(
+        "*", f"{_WATCHED} AS watched", f"{_FLOWING} AS flowing", f"{_start('sampled_at', MINUTE_S)} AS start_at"
+    )
+    each = marked.groupBy(*_WHO, "recorder", "zone").agg(*_named(sums))
+    whole = ", ".join(("recorder", "zone", *sums))
+    longest = F.expr(f"min_by(struct({whole}), struct(-round(seconds, 3), recorder)) AS of")
+    return each.groupBy(*_WHO).agg(longest).selectExpr(*_WHO, "of.*", *_PLACE).select(*MINUTES.fieldNames())
 
 
 def hours(minutes: DataFrame, samples: DataFrame) -> DataFrame:
     """One row a queue and hour (``schema.ROLLUPS``), from its minutes and the samples that count in them."""
-    pairs = [
-        F.struct(F.lit(n).alias("figure"), rounded(F.col(_KNOWN[name])).alias("value")) for n, name in enumerate(TAILED)
-    ]
-    each = samples.where(_watched() > 0).select(
-        "target", "queue", start(F.col("sampled_at"), HOUR_S).alias("start_at"),
-        F.round(_watched() * 1000).cast("long").alias("ms"), F.explode(F.array(*pairs)).alias("e"),
+    pairs = ", ".join(
+        f"struct({n} AS figure, {rounded(_KNOWN[name])} AS value)" for n, name in enumerate(TAILED)
     )  # fmt: skip
-    weighted = each.select(*_WHO, "ms", "e.*").where("value is not null and ms > 0")
-    return _together(minutes, weighted, HOUR_S)
+    each = samples.where(f"{_WATCHED} > 0").selectExpr(
+        "target", "queue", f"{_start('sampled_at', HOUR_S)} AS start_at",
+        f"CAST(round({_WATCHED} * 1000) AS BIGINT) AS ms", f"explode(array({pairs})) AS e",
+    )  # fmt: skip
+    weighted = each.selectExpr(*_WHO, "ms", "e.figure", "e.value").where("value IS NOT NULL AND ms > 0")
+    return _together(minutes, weighted, _start("start_at", HOUR_S))
 
 
 def days(hours: DataFrame) -> DataFrame:
     """One row a queue and day, from its hours."""
-    inside = hours.withColumn("start_at", start(F.col("start_at"), DAY_S))
-    return _together(hours, weights(inside, _WHO), DAY_S)
+    day = _start("start_at", DAY_S)
+    return _together(hours, weights(hours, ("target", "queue", f"{day} AS start_at")), day)
 
 
 def period(hours: DataFrame) -> DataFrame:
     """One row a queue over all of these hours, without a time of its own."""
-    one = hours.withColumn("start_at", F.lit(0.0))
-    return _together(hours, weights(one, _WHO), None).drop("start_at", "date", "bucket", "zone")
+    one = "0D"
+    weighted = weights(hours, ("target", "queue", f"{one} AS start_at"))
+    return _together(hours, weighted, one).drop("start_at", "date", "bucket", "zone")
 
 
 def counting(samples: DataFrame, minutes: DataFrame) -> DataFrame:
     """The samples of the recorders that count in each minute."""
-    of = minutes.select("target", "queue", "recorder", F.col("start_at").alias("minute"))
-    minute = samples.withColumn("minute", start(F.col("sampled_at"), MINUTE_S))
+    of = minutes.selectExpr("target", "queue", "recorder", "start_at AS minute")
+    minute = samples.selectExpr("*", f"{_start('sampled_at', MINUTE_S)} AS minute")
     return minute.join(of, ["target", "queue", "recorder", "minute"], "left_semi").drop("minute")
 
 
-def _together(finer: DataFrame, weighted: DataFrame, seconds: int | None) -> DataFrame:
-    """Stretches added up to longer ones. ``weighted``: for ``histograms``, with the start of the longer one."""
-    begins = F.lit(0.0) if seconds is None else start(F.col("start_at"), seconds)
-    sums = [F.sum(name).alias(name) for name in _SUMMED]
-    sums += [F.max(f"{name}_max").alias(f"{name}_max") for name in _KNOWN]
-    newest = {name: F.when(F.col(name).isNotNull(), F.col("start_at")) for name in _LAST}
-    sums += [F.max_by(name, at).alias(name) for name, at in newest.items()]
-    sums.append(F.max_by("zone", "start_at").alias("zone"))
-    found = finer.groupBy("target", "queue", begins.alias("start_at")).agg(*sums)
+def _together(finer: DataFrame, weighted: DataFrame, begins: str) -> DataFrame:
+    """Stretches added up to longer ones, which begin there. ``weighted``: for ``histograms``, of the longer ones."""
+    sums = {name: f"sum({name})" for name in _SUMMED}
+    sums |= {f"{name}_max": f"max({name}_max)" for name in _KNOWN}
+    sums |= {name: f"max_by({name}, IF({name} IS NULL, NULL, start_at))" for name in _LAST}
+    sums["zone"] = "max_by(zone, start_at)"
+    found = finer.groupBy("target", "queue", F.expr(f"{begins} AS begins")).agg(*_named(sums))
+    found = found.withColumnRenamed("begins", "start_at")
     with_tails = found.join(histograms(weighted, _WHO), [*_WHO], "left")
-    return with_tails.withColumns({"date": _date(), "bucket": _bucket()}).select(*ROLLUPS.fieldNames())
+    return with_tails.selectExpr("*", *_PLACE).select(*ROLLUPS.fieldNames())
 
 
-def _watched() -> Column:
-    """The seconds that a sample stands for."""
-    sane = (F.col("poll_s") > 0) & (F.col("poll_s") <= LONGEST_SPAN_S)
-    return F.when(sane, F.col("poll_s")).otherwise(0.0)
+def _named(columns: dict[str, str]) -> list[Column]:
+    return [F.expr(f"{expression} AS {name}") for name, expression in columns.items()]
 
 
-def _date() -> Column:
-    return F.to_date(F.timestamp_seconds("start_at"))
-
-
-def _bucket() -> Column:
-    """As ``schema.bucket`` has it."""
-    return F.pmod(F.crc32("target"), F.lit(BUCKETS)).cast("int")
+def _start(at: str, seconds: int) -> str:
+    return f"floor({at} / {seconds}) * {float(seconds)}D"

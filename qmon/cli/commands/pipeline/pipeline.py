@@ -13,6 +13,7 @@ import typer
 from qmon.cli import options
 from qmon.cli.commands.pipeline.messages import messages
 from qmon.cli.commands.pipeline.options import Conf, LakePath, Master, lake_of
+from qmon.cli.commands.pipeline.tidy import tidy, views
 from qmon.cli.output import Format, clean, note, say
 from qmon.cli.output import report as write
 from qmon.cli.signals import ended_by
@@ -50,6 +51,8 @@ def add_to(app: typer.Typer) -> None:
         "report", epilog="Example: qmon pipeline report --lake /var/lake --from 2026-11-01 --file report.html"
     )(report)
     group.command("run", epilog="Example: qmon pipeline run --recordings /var/qmon --lake /var/lake --once")(run)
+    group.command("tidy", epilog="Example: qmon pipeline tidy --lake /var/lake --keep-samples 90d")(tidy)
+    group.command("views", epilog="Example: qmon pipeline views --lake /var/lake | duckdb -init /dev/stdin")(views)
     app.add_typer(group, name="pipeline")
 
 

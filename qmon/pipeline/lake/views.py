@@ -1,0 +1,55 @@
+"""Views of the lake for who knows SQL: each table by its name, and what follows from them.
+
+Their queries are in ``qmon/pipeline/views``, the same for each reader: what DuckDB calls by another name than Spark is
+a macro there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Final
+
+from deltalake import DeltaTable
+
+from qmon.errors import BadInput
+from qmon.pipeline.lake.schema import BATCH, TABLES
+
+READERS: Final = ("duckdb", "spark")
+VIEWS: Final = ("minutes_rates", "hours_rates", "days_rates", "waits", "weeks", "incidents")
+_MACROS: Final = (
+    "CREATE OR REPLACE MACRO timestamp_seconds(seconds) AS to_timestamp(seconds)",
+    "CREATE OR REPLACE MACRO explode(list) AS unnest(list)",
+)
+
+
+def statements(reader: str, lake: str) -> Iterator[str]:
+    """For one of ``READERS``: what makes a view of each table that is below ``lake``, and each of ``VIEWS``.
+
+    Raises ``BadInput`` where no segment was taken in yet.
+    """
+    paths = {name: f"{lake.rstrip('/')}/{name}" for name in TABLES}
+    there = {name: path for name, path in paths.items() if DeltaTable.is_deltatable(path)}
+    if not set(BATCH) <= there.keys():
+        raise BadInput(f"there is no lake in {lake}; qmon pipeline run --recordings PATH --lake PATH makes one")
+    if reader == "duckdb":
+        yield from _MACROS
+    for name, path in there.items():
+        where = _text(path) if reader == "duckdb" else _name(path)
+        source = f"delta_scan({where})" if reader == "duckdb" else f"delta.{where}"
+        yield f"CREATE OR REPLACE VIEW {name} AS FROM {source} SELECT *"
+    for name in VIEWS:
+        yield f"CREATE OR REPLACE VIEW {name} AS\n{query(name)}"
+
+
+def query(view: str) -> str:
+    """The query of one of ``VIEWS``."""
+    return files("qmon.pipeline").joinpath("views", f"{view}.sql").read_text(encoding="utf-8").rstrip()
+
+
+def _text(path: str) -> str:
+    return "'" + path.replace("'", "''") + "'"
+
+
+def _name(path: str) -> str:
+    return "`" + path.replace("`", "``") + "`"
