@@ -11,6 +11,7 @@ from typing import Final, cast
 import platformdirs
 
 from qmon.config.notify import Receiver, receivers_from_list
+from qmon.config.slo import Objective, objectives_from_list
 from qmon.engines.base import EngineName
 from qmon.errors import BadInput
 from qmon.libraries.catalogue import libraries
@@ -83,6 +84,7 @@ class Config:
     alerting: AlertSettings = field(default_factory=AlertSettings)
     receivers: tuple[Receiver, ...] = ()
     fleets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    objectives: tuple[Objective, ...] = ()
 
 
 def default_path() -> Path:
@@ -122,11 +124,12 @@ def parse_config(text: str, path: Path) -> Config:
     alerts = rules_from_list(keys.tables("alert"), keys.path("alert"))
     alerting = _alerting(keys.inner("alerts"))
     receivers = receivers_from_list(keys.tables("notify"), keys.path("notify"))
+    objectives = objectives_from_list(keys.tables("slo"), keys.path("slo"))
     fleets = keys.inner("fleets")
     keys.finish()
     found = {} if targets is None else {name: _target(targets, name, path.parent) for name in targets.raw}
     named = {} if fleets is None else {name: _fleet(fleets, name, found) for name in fleets.raw}
-    return Config(path, found, settings, alerts, alerting, receivers, named)
+    return Config(path, found, settings, alerts, alerting, receivers, named, objectives)
 
 
 def _fleet(fleets: Keys, name: str, targets: Collection[str]) -> tuple[str, ...]:

@@ -36,6 +36,11 @@ crit = 3
 margin = 0.5
 for = 2
 clear_for = 2
+[[slo]]
+figure = "depth"
+below = 2
+objective = 0.9
+window = "2d"
 [target.shop]
 connect = "postgresql://reader@db1/shop"
 budget = "2%"
@@ -60,7 +65,7 @@ pop_sequence = "b"
 """
 NUMBERS: Final = {
     "interval": 2, "trash": 2, "budget_percent": 2, "timeout": 2, "warn": 2, "crit": 3, "margin": 0.5, "for": 2,
-    "clear_for": 2, "max_attempts": 2, "attempt": 2, "ready": 2, "size": 2,
+    "clear_for": 2, "max_attempts": 2, "attempt": 2, "ready": 2, "size": 2, "below": 2, "objective": 0.9,
 }  # fmt: skip
 """Every key that takes a number, with what the whole file gives it."""
 BAD: Final = (

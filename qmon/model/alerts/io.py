@@ -46,7 +46,7 @@ def _rule(keys: Keys, number: int) -> AlertRule:
                          clear_s=clear_s)  # fmt: skip
     known = _figure(figure, keys.path("figure"))
     below = keys.choice("when", ("above", "below")) == "below"
-    warn, crit = _limit(keys, "warn", known), _limit(keys, "crit", known)
+    warn, crit = limit(keys, "warn", known), limit(keys, "crit", known)
     margin = keys.number("margin")
     if margin is not None and not 0 <= margin < 1:
         raise BadInput(f"{keys.path('margin')}: must be from 0 to less than 1")
@@ -81,7 +81,8 @@ def _figure(name: str, where: str) -> str:
     return known
 
 
-def _limit(keys: Keys, name: str, figure: str) -> float | None:
+def limit(keys: Keys, name: str, figure: str) -> float | None:
+    """A limit of a figure, in its unit: a number, or a duration for what is measured in seconds; ``None``: no key."""
     if isinstance(keys.raw.get(name), str):
         text = keys.text(name) or ""
         return _value(text, figure, keys.path(name))

@@ -1,0 +1,80 @@
+"""Reads ``[[slo]]``: how much of the time a figure of a queue is to stay below a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.errors import BadInput
+from qmon.model.alerts.io import limit, patterns
+from qmon.model.alerts.rules import ALIASES, EVERY, FIGURES, matches
+from qmon.model.config_reader import Keys, nearest
+
+KEPT: Final = ("ready", "in_progress", "oldest_seconds")
+"""The figures whose highest value of each minute is kept, by their names in the status report."""
+_WINDOW_S: Final = 28 * 86_400.0
+_LEAST_WINDOW_S: Final = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """One ``[[slo]]``: ``figure`` (one of ``KEPT``) stays under ``below``, in its unit, for ``share`` of the time.
+
+    ``window_s``: over how long it is counted, seconds. It is about each queue whose target and name fit the patterns.
+    """
+
+    name: str
+    figure: str
+    below: float
+    share: float
+    window_s: float = _WINDOW_S
+    targets: tuple[str, ...] = (EVERY,)
+    queues: tuple[str, ...] = (EVERY,)
+
+    @property
+    def label(self) -> str:
+        """The figure as screens call it: ``oldest``, ``depth``."""
+        return FIGURES[self.figure].label
+
+    def of(self, target: str, queue: str) -> bool:
+        """Whether it is about this queue."""
+        return any(matches(each, target) for each in self.targets) and any(matches(each, queue) for each in self.queues)
+
+
+def objectives_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[Objective, ...]:
+    """The objectives of the tables ``[[slo]]``; raises ``BadInput`` beginning with the key's path."""
+    out: dict[str, Objective] = {}
+    for number, each in enumerate(raw, 1):
+        keys = Keys(each, f"{where}[{number}]")
+        found = _objective(keys, number)
+        if found.name in out:
+            raise BadInput(f"{keys.path('name')}: there is an slo {found.name!r} above already")
+        out[found.name] = found
+    return tuple(out.values())
+
+
+def _objective(keys: Keys, number: int) -> Objective:
+    written = keys.need_text("figure")
+    figure = ALIASES.get(written, written)
+    if figure not in KEPT:
+        known = [FIGURES[name].label for name in KEPT]
+        raise BadInput(f"{keys.path('figure')}: {written!r} is no figure of service levels{nearest(written, known)}")
+    below, share, window_s = limit(keys, "below", figure), keys.number("objective"), keys.seconds("window")
+    if below is None:
+        raise keys.missing("below")
+    if below <= 0:
+        raise BadInput(f"{keys.path('below')}: must be more than 0")
+    if share is None:
+        raise keys.missing("objective")
+    if not 0 < share < 1:
+        raise BadInput(f"{keys.path('objective')}: is a share of the time, more than 0 and less than 1: 0.99 for 99 %")
+    if window_s is not None and window_s < _LEAST_WINDOW_S:
+        raise BadInput(f"{keys.path('window')}: must be at least 1d")
+    found = Objective(
+        keys.text("name") or f"{FIGURES[figure].label} ({number})", figure, below, share,
+        _WINDOW_S if window_s is None else window_s, patterns(keys, "target", (EVERY,)),
+        patterns(keys, "queue", (EVERY,)),
+    )  # fmt: skip
+    keys.finish()
+    return found
