@@ -11,8 +11,8 @@ from qmon.model.alerts.io import limit, patterns
 from qmon.model.alerts.rules import ALIASES, EVERY, FIGURES, matches
 from qmon.model.config_reader import Keys, nearest
 
-KEPT: Final = ("ready", "in_progress", "oldest_seconds")
-"""The figures whose highest value of each minute is kept, by their names in the status report."""
+KEPT: Final = ("ready", "oldest_seconds")
+"""The figures of which the lake keeps how long each value lasted, by their names in the status report."""
 _WINDOW_S: Final = 28 * 86_400.0
 _LEAST_WINDOW_S: Final = 86_400.0
 

@@ -3,55 +3,90 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, Final
 
-from qmon.pipeline.report.facts import Period, QueueFacts, ReportFacts
+from qmon.config.slo import Objective
+from qmon.model.baselines import Baseline, Baselines
+from qmon.pipeline.report.facts import QueueFacts, ReportFacts
+from qmon.pipeline.report.levels import Level, in_order
+from qmon.pipeline.report.period import Coverage, Period, trouble
 from qmon.pipeline.report.text import moment, number, seconds
+from qmon.pipeline.report.unusual import unusual
 from qmon.pipeline.rollup.capacity import capacity
 from tests.pipeline.comparing import START
 
 HOSTILE = ("<script>alert(1)</script>&amp;", "q" * 128, '[a]]b].[c d]"; drop table x; --', "очередь 🎉", "orders")
 
+TARGET = "shop <eu>"
+
 _MOVED = ("pushed", "popped")
 
 
-class _Tables(HTMLParser):
-    def __init__(self) -> None:
+_VOID: Final = ("meta", "!doctype")
+
+
+class Page(HTMLParser):
+    """A page: its tables by their titles, the names and the targets of its links. Fails where a tag is not closed.
+
+    ``tables``: the cells as text, row by row; the first row has the headings; rows that name a group are left out.
+    ``unclosed``: tags that are open at the end, or that were closed in another order.
+    """
+
+    def __init__(self, text: str) -> None:
         super().__init__()
-        self.found: list[list[list[str]]] = []
-        self._cell = False
+        self.tables: dict[str, list[list[str]]] = {}
+        self.names: list[str] = []
+        self.links: list[str] = []
+        self.unclosed: list[str] = []
+        self.heading = ""
+        self._open: list[str] = []
+        self._title, self._queue, self._group = "", "", False
+        self.feed(text)
+        self.close()
+        self.unclosed += self._open
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "table":
-            self.found.append([])
+        """Remember where we are."""
+        given = dict(attrs)
+        if tag not in _VOID:
+            self._open.append(tag)
+        self.names += [given["id"] or ""] if "id" in given else []
+        self.links += [given["href"] or ""] if "href" in given else []
+        if tag in ("h2", "h3", "h4"):
+            self._title = ""
         elif tag == "tr":
-            self.found[-1].append([])
-        elif tag in ("td", "th"):
-            self.found[-1][-1].append("")
-            self._cell = True
+            self._group = given.get("class") == "of"
+            if not self._group:
+                self.tables.setdefault(self._title, []).append([])
+        elif tag in ("td", "th") and not self._group:
+            self.tables[self._title][-1].append("")
 
     def handle_endtag(self, tag: str) -> None:
-        self._cell = self._cell and tag not in ("td", "th")
+        """Each tag is closed before the one around it."""
+        if not self._open or self._open.pop() != tag:
+            self.unclosed.append(tag)
+        if tag == "h3":
+            self._queue = self._title
+        elif tag == "h4":
+            self._title = f"{self._queue}: {self._title}"
 
     def handle_data(self, data: str) -> None:
-        if self._cell:
-            self.found[-1][-1][-1] += data
+        """Text goes to the heading or the cell that it is in."""
+        if "h1" in self._open:
+            self.heading += data
+        elif {"h2", "h3", "h4"} & set(self._open):
+            self._title += data
+        elif {"td", "th"} & set(self._open) and not self._group:
+            self.tables[self._title][-1][-1] += data
 
 
-def tables(page: str) -> list[list[list[str]]]:
-    """The cells of each table as text, row by row; the first row has the headings."""
-    parser = _Tables()
-    parser.feed(page)
-    return parser.found
-
-
-def queue_cells(target: str, queue: str, row: dict[str, Any]) -> tuple[str, ...]:
-    """What a queue's row of the report must begin with, from its sums over the whole time."""
+def queue_cells(queue: str, row: dict[str, Any]) -> tuple[str, ...]:
+    """What a queue's row of the report must begin with, from its sums over the whole time; its target is above it."""
     moved = (row[what] / row["flow_s"] if row["flow_s"] and row[what] is not None else None for what in _MOVED)
     ready = row["ready_s"] / row["ready_known_s"] if row["ready_known_s"] else None
     depths = (ready, row["ready_p95"], row["ready_max"])
     ages = (row["oldest_p50"], row["oldest_p95"], row["oldest_p99"])
-    return (target, queue, *map(number, (*moved, *depths)), *map(seconds, ages))
+    return (queue, *map(number, (*moved, *depths)), *map(seconds, ages))
 
 
 def incident_cells(row: dict[str, Any]) -> tuple[str, ...]:
@@ -66,11 +101,16 @@ def hostile_facts(queues: int = 12) -> ReportFacts:
     """Six hours of so many queues, with an incident and an operation each."""
     names = [*HOSTILE, *(f"queue{n}" for n in range(queues - len(HOSTILE)))]
     period = Period(START, START + 6 * 3600)
+    incidents = tuple(_incident(place, name) for place, name in enumerate(names))
+    objective = Objective(HOSTILE[0], "oldest_seconds", 120.0, 0.99)
     return ReportFacts(
-        period, 60, tuple(_queue(place, name) for place, name in enumerate(names)),
-        tuple(_incident(place, name) for place, name in enumerate(names)),
-        (("shop", "LWLock:WALWrite" + "x" * 60, 1.25), ("shop", "Lock:transactionid", 0.5)), {"bad": 3}, 7, 2,
-        tuple(_messages(name) for name in names),
+        period, 60, tuple(_queue(place, name) for place, name in enumerate(names)), incidents,
+        ((TARGET, "LWLock:WALWrite" + "x" * 60, 1.25), (TARGET, "Lock:transactionid", 0.5)), {"bad": 3}, 7, 2,
+        tuple(_messages(name) for name in names), 21600.0 * queues, trouble(incidents, period), {},
+        (Coverage(TARGET, 19000.0, 0.88, 3600.0, START + 3600), Coverage(HOSTILE[1], 21600.0, 1.0)),
+        tuple(_operation(name) for name in (None, *names)),
+        in_order(Level(objective, TARGET, name, 20000.0, 40.0 * n, 20000.0, 40.0 * n) for n, name in enumerate(names)),
+        _baselines(names),
     )  # fmt: skip
 
 
@@ -79,8 +119,15 @@ def _queue(place: int, name: str) -> QueueFacts:
     worst = tuple(_row(START + n * 3600, 3600.0, place + n) for n in range(5))
     days = [(day, 100.0 + day) for day in range(20)]
     return QueueFacts(
-        "shop", name, _row(START, 21600.0, place), _row(START, 21600.0, place + 1), plot, worst, capacity(5e6, days)
-    )
+        TARGET, name, _row(START, 21600.0, place), _row(START, 21600.0, place + 1), plot, worst, capacity(5e6, days),
+        tuple(days), unusual(_baselines([name]), TARGET, name, worst),
+    )  # fmt: skip
+
+
+def _baselines(names: list[str]) -> Baselines:
+    hours = {name: {figure: dict.fromkeys(range(168), Baseline(3.0, 0.5, 6)) for figure in ("ready", "push_rate")}
+             for name in names}  # fmt: skip
+    return Baselines({TARGET: hours})
 
 
 def _row(at: float, seconds: float, n: int) -> dict[str, Any]:
@@ -93,13 +140,21 @@ def _row(at: float, seconds: float, n: int) -> dict[str, Any]:
 
 def _messages(name: str) -> dict[str, Any]:
     tails = {f"{what}_{p}": 86400.0 * 99 for what in ("wait", "work") for p in ("p50", "p95", "p99")}
-    return {"target": "shop", "queue": name, "messages": 123_456_789, "again": 0.999, **tails}
+    return {"target": TARGET, "queue": name, "messages": 123_456_789, "again": 0.999, **tails}
 
 
 def _incident(place: int, name: str) -> dict[str, Any]:
     done = {"kind": "requeue", "state": "done", "by": "anna@ops-1"}
     return {
-        "target": "shop", "queue": name, "cause": "pushers outrun poppers", "start_at": START + place * 60,
-        "end_at": START + place * 60 + 300, "codes": ["pushers outrun poppers", "no pops"], "peak_ready": 1234567.0,
-        "proof": f"push 120/s over pop 80/s for 300 s in {name}", "operations": [done] if place % 2 else [],
+        "target": TARGET, "queue": name, "cause": "pushers outrun poppers", "start_at": START + place * 60,
+        "end_at": START + place * 60 + 300, "severity": 2 + place % 2, "codes": ["pushers outrun poppers", "no pops"],
+        "peak_ready": 1234567.0, "proof": f"push 120/s over pop 80/s for 300 s in {name}",
+        "operations": [done] if place % 2 else [],
+    }  # fmt: skip
+
+
+def _operation(name: str | None) -> dict[str, Any]:
+    return {
+        "target": TARGET, "queue": name, "started_at": START + 7200, "ended_at": None, "kind": "pause", "state": "done",
+        "by": "<b>anna</b>@ops-1", "reason": "</script><script>alert(1)</script>", "done": None,
     }  # fmt: skip

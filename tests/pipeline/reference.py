@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable
@@ -124,3 +125,47 @@ def _incident(target: str, queue: str, rows: list[Row]) -> Row:
 def date(at: float) -> str:
     """The day in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+
+
+def level(rows: Iterable[Row], figure: str, below: float, since: float, until: float) -> tuple[float, float]:
+    """Seconds of one queue's samples in which a figure was known, and those of them in which it was at the limit.
+
+    Values are rounded as the lake keeps them. An empty queue, whose oldest message is not known, counts as known.
+    """
+    counted = bad = 0.0
+    for row in rows:
+        if not since <= row["sampled_at"] < until:
+            continue
+        value = row.get(figure)
+        counted += row["span"] if value is not None or (figure == "oldest_s" and row.get("ready") == 0) else 0.0
+        if value:
+            _, exponent = math.frexp(value)
+            step = 2.0 ** (exponent - 7)
+            bad += row["span"] if round(value / step) * step >= below else 0.0
+    return counted, bad
+
+
+def troubled(found: Iterable[Row], since: float, until: float) -> dict[tuple[str, str], tuple[float, int]]:
+    """Seconds in incidents and how many, by target and queue; seconds in two of them count once."""
+    spans: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for row in found:
+        if row["end_at"] >= since and row["start_at"] < until:
+            spans[row["target"], row["queue"]].append((max(since, row["start_at"]), min(until, row["end_at"])))
+    out = {}
+    for key, each in spans.items():
+        edges = sorted({edge for span in each for edge in span})
+        inside = [(a, b) for a, b in itertools.pairwise(edges) if any(s <= a and b <= e for s, e in each)]
+        out[key] = (math.fsum(b - a for a, b in inside), len(each))
+    return out
+
+
+def watched(hours: dict[tuple[str, str, float], Row], since: float, until: float) -> dict[str, float]:
+    """Seconds that each target was watched: of each of its hours those of the queue that was watched longest."""
+    longest: dict[tuple[str, float], float] = defaultdict(float)
+    for (target, _, at), row in hours.items():
+        if since <= at < until:
+            longest[target, at] = max(longest[target, at], row["seconds"])
+    out: dict[str, float] = defaultdict(float)
+    for (target, _), seconds in longest.items():
+        out[target] += seconds
+    return dict(out)

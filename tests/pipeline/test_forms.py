@@ -11,10 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.cli.commands.pipeline import pipeline as command
-from qmon.cli.commands.pipeline.text import as_object
+from qmon.cli.commands.pipeline.objects import as_object
 from qmon.cli.output import header, report
 from qmon.cli.reports.pipeline import PeriodReport
 from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.report.export import SCHEMAS
 from tests.cli.calling import call
 from tests.pipeline.pages import hostile_facts
 from tests.recording.test_replay_command import recorded
@@ -35,8 +36,24 @@ def test_each_form_of_what_was_taken_in(spark: SparkSession, tmp_path: Path, mon
     again = call("pipeline", "run", "--recordings", str(tmp_path / "kept"), *place, "-o", "csv")
     (line,) = csv.DictReader(again.stdout.splitlines(), strict=True)
     assert (line["samples"], line["segments"], line["bad"]) == ("30", "1", "0")
-    json, csv_ = (call("pipeline", "report", *place, "--output", form) for form in ("json", "csv"))
-    (queue,) = valid(json.stdout, "pipeline-report")["queues"]
+    day = (*place, "--from", "2026-11-21", "--to", "2026-11-22")
+    config = tmp_path / "qmon.toml"
+    config.write_text('[[slo]]\nfigure = "depth"\nbelow = 1\nobjective = 0.9\n')
+    json, csv_, text = (
+        call("pipeline", "report", *day, "--config", str(config), "--output", form) for form in ("json", "csv", "table")
+    )
+    told = valid(json.stdout, "pipeline-report")
+    (queue,) = told["queues"]
+    assert [(each["queue"], each["slo"]) for each in told["levels"]] == [(queue["queue"], "depth (1)")]
+    assert text.stdout.splitlines()[0] == told["headline"]
+    for place_, thing in enumerate(told["look_at"], 1):
+        assert f"{place_}. {thing['text']}" in text.stdout.splitlines()
+    files = call("pipeline", "report", *day, "--csv", str(tmp_path / "csv"), "--parquet", str(tmp_path / "parquet"))
+    assert files.exit_code == 0, files.output
+    for suffix in ("csv", "parquet"):
+        assert {path.name for path in (tmp_path / suffix).iterdir()} == {f"{name}.{suffix}" for name in SCHEMAS}
+    elsewhere = call("pipeline", "report", *place, "--to", "2026-11-20")
+    assert elsewhere.exit_code == 2 and "its newest day is 2026-11-21" in " ".join(elsewhere.stderr.split())
     (line,) = csv.DictReader(csv_.stdout.splitlines(), strict=True)
     assert line == {header(name): "" if value is None else str(value) for name, value in queue.items()}
 

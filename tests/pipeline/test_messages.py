@@ -25,7 +25,7 @@ from qmon.pipeline.report.text import number, seconds
 from tests.cli.calling import call
 from tests.facts import connected, query
 from tests.pipeline.archiving import archive, finished, found, kept
-from tests.pipeline.pages import hostile_facts, tables
+from tests.pipeline.pages import Page, hostile_facts
 from tests.queues import ENGINE, made, target_of
 from tests.schemas import valid
 
@@ -109,7 +109,7 @@ def assert_waited(take: Taking) -> None:
         assert [one[f"{what}_{p}"] for p in ("p50", "p95", "p99")] == wanted
     facts = replace(hostile_facts(), messages=(one.asDict(),))
     cells = [seconds(one[f"{what}_{p}"]) for what in ("wait", "work") for p in ("p50", "p95", "p99")]
-    assert tables(page(facts))[3][1] == ["test", HOSTILE, number(len(rows)), *cells, "0 %"]
+    assert Page(page(facts)).tables["Archived messages"][1] == ["test", HOSTILE, number(len(rows)), *cells, "0 %"]
 
 
 def assert_tidied(take: Taking, place: Path) -> None:

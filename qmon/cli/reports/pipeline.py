@@ -35,22 +35,99 @@ class TidyReport(TypedDict):
 
 
 class QueuePeriod(TypedDict):
-    """A queue over the period: rates in messages per second, ``growth`` of the push rate for a day."""
+    """A queue over the period: rates in messages per second, ``growth`` of the push rate for a day.
+
+    ``watched``: the share of the period in which it was; ``_before``: of as long a time before.
+    """
 
     target: str
     queue: str
+    watched: float
+    incidents: int
+    incident_seconds: float
+    incident_seconds_before: float | None
     push_rate: float | None
-    push_rate_week_before: float | None
+    push_rate_before: float | None
     pop_rate: float | None
     pop_rate_best_hour: float | None
     push_rate_growth_per_day: float | None
     outgrown_days: float | None
+    outgrown_earliest_days: float | None
+    outgrown_latest_days: float | None
     ready_mean: float | None
     ready_p95: float | None
     ready_max: float | None
     oldest_p50_seconds: float | None
     oldest_p95_seconds: float | None
     oldest_p99_seconds: float | None
+    oldest_p95_seconds_before: float | None
+
+
+class LookAt(TypedDict):
+    """One of the things to look at first; ``queue`` is null where it is about a whole target."""
+
+    about: Literal["level", "incident", "capacity", "coverage", "unusual", "change"]
+    text: str
+    target: str
+    queue: str | None
+
+
+class ServiceLevel(TypedDict):
+    """A queue against one ``[[slo]]``, counted in seconds that were watched.
+
+    ``kept``: the share of them in which the figure was below the limit; ``budget_left``: the share of the error budget,
+    below 0 where more was used; ``burn_rate``: of the last day, 1 where the budget lasts as long as the window.
+    """
+
+    target: str
+    queue: str
+    slo: str
+    figure: str
+    below: float
+    objective: float
+    window_seconds: float
+    counted_seconds: float
+    kept: float | None
+    met: bool | None
+    budget_left: float | None
+    burn_rate: float | None
+
+
+class UnusualHours(TypedDict):
+    """Hours one after the other in which a figure's mean was outside its band; ``value``: of the worst of them."""
+
+    target: str
+    queue: str
+    figure: str
+    start_at: str
+    end_at: str
+    value: float
+    usual: float
+    usual_low: float
+    usual_high: float
+
+
+class PeriodOperation(TypedDict):
+    """What somebody did in the period; ``queue`` is null where it was on the whole target."""
+
+    target: str
+    queue: str | None
+    started_at: str
+    kind: str | None
+    state: str | None
+    by: str | None
+    reason: str | None
+    done: int | None
+
+
+class TargetCoverage(TypedDict):
+    """How much of a target was watched: ``watched`` is a share; the longest gap is of whole hours."""
+
+    target: str
+    watched: float
+    watched_seconds: float
+    longest_gap_seconds: float
+    longest_gap_at: str | None
 
 
 class IncidentOperation(TypedDict):
@@ -99,15 +176,22 @@ class QueueMessages(TypedDict):
 
 
 class PeriodReport(TypedDict):
-    """``qmon pipeline report``."""
+    """``qmon pipeline report``. ``healthy``: share of the time watched in which no queue was in an incident."""
 
     schema: Literal[1]
     from_at: str
     until_at: str
+    headline: str
+    look_at: list[LookAt]
+    healthy: float | None
+    levels: list[ServiceLevel]
     queues: list[QueuePeriod]
     queues_left_out: int
+    unusual: list[UnusualHours]
     incidents: list[Incident]
     incidents_left_out: int
+    operations: list[PeriodOperation]
+    coverage: list[TargetCoverage]
     waits: list[TargetWait]
     messages: list[QueueMessages]
 

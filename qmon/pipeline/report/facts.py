@@ -3,65 +3,48 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from qmon.config.slo import Objective
 from qmon.errors import BadInput
+from qmon.model.baselines import Baseline, Baselines
 from qmon.pipeline.lake.delta import Within
 from qmon.pipeline.lake.lake import Lake, LakeView
 from qmon.pipeline.lake.schema import TAILED
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.messages.waits import waited
+from qmon.pipeline.report.levels import Level, levels, longest_window_s
+from qmon.pipeline.report.period import HOUR_S, Coverage, Key, Period, Row, Trouble, coverage, day_of, trouble
+from qmon.pipeline.report.unusual import Unusual, unusual
 from qmon.pipeline.rollup import rollups
 from qmon.pipeline.rollup.baselines import as_file, baselines, readings, with_place, zoned, zones_of
 from qmon.pipeline.rollup.capacity import Capacity, capacity
 from qmon.pipeline.rollup.incidents import incidents, with_operations
 from qmon.recording.history.baselines import FILE
 
-HOUR_S: Final = 3600.0
 DAY_S: Final = 86400.0
 WEEK_S: Final = 7 * DAY_S
 MOST_QUEUES: Final = 50
 """A report shows so many queues, those with the most messages; ``--queue`` shows any."""
 MOST_INCIDENTS: Final = 100
+MOST_OPERATIONS: Final = 200
 _WORST: Final = 5
 _FINE_S: Final = 2 * DAY_S
 _WHOLE_HOUR_S: Final = 1800.0
 
-Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Period:
-    """From ``start`` to before ``end``, seconds since the epoch."""
-
-    start: float
-    end: float
-
-    def within(self, over: str, dates: Sequence[date]) -> Within:
-        """What of a table can be of it; ``dates``: the days that the lake has."""
-        first, last = day_of(self.start), day_of(self.end - 0.001)
-        return Within([each for each in dates if first <= str(each) <= last], over=over, low=self.start, high=self.end)
-
-    def hours(self) -> Period:
-        """It with whole hours at both ends."""
-        return Period(self.start // HOUR_S * HOUR_S, -(-self.end // HOUR_S) * HOUR_S)
-
-    def back(self, seconds: float) -> Period:
-        """As long, so much earlier."""
-        return Period(self.start - seconds, self.end - seconds)
-
 
 @dataclass(frozen=True, slots=True)
 class QueueFacts:
-    """One queue over the period. ``whole``: its sums and percentiles; ``before``: the same a week earlier.
+    """One queue over the period. ``whole``: its sums and percentiles; ``before``: those of the period before.
 
-    ``plot``: minutes or hours, in order; ``worst``: hours with the oldest messages.
+    ``plot``: minutes or hours, in order; ``worst``: hours with the oldest messages; ``days``: number of the day,
+    messages pushed per second, as long as there is a lake; ``unusual``: hours outside the band of what is usual.
     """
 
     target: str
@@ -71,6 +54,13 @@ class QueueFacts:
     plot: tuple[Row, ...]
     worst: tuple[Row, ...]
     capacity: Capacity
+    days: tuple[tuple[int, float], ...] = ()
+    unusual: tuple[Unusual, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        """Its target and its name."""
+        return self.target, self.queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +68,10 @@ class ReportFacts:
     """The whole report. ``waits``: target, event, and how many sessions waited for it on average.
 
     ``messages``: how long archived messages waited, one row a queue (``waited.waited``). ``left_out``: queues, and
-    ``more_incidents``: incidents that there are beyond those listed.
+    ``more_incidents``: incidents that there are beyond those listed. ``watched_s``: seconds that all queues together
+    were watched, and ``trouble``: seconds in incidents and how many, of each queue that had any, also of those left
+    out; ``trouble_before``: of the period before. ``targets``: how much of each was watched. ``operations``: those
+    that began in the period, in order. ``baselines``: what is usual, ``None`` where the lake does not say.
     """
 
     period: Period
@@ -90,54 +83,83 @@ class ReportFacts:
     left_out: int = 0
     more_incidents: int = 0
     messages: tuple[Row, ...] = ()
+    watched_s: float = 0.0
+    trouble: Mapping[Key, Trouble] = field(default_factory=dict)
+    trouble_before: Mapping[Key, Trouble] = field(default_factory=dict)
+    targets: tuple[Coverage, ...] = ()
+    operations: tuple[Row, ...] = ()
+    levels: tuple[Level, ...] = ()
+    baselines: Baselines | None = None
 
 
-def day_of(at: float) -> str:
-    """The day in UTC."""
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a report is to say: of the queues called ``queue`` alone, and how they stand against the objectives."""
+
+    queue: str | None = None
+    objectives: tuple[Objective, ...] = ()
 
 
-def period_of(view: LakeView, since: float | None, until: float | None) -> Period:
-    """What was asked for, or the last seven days that the lake has. Raises ``BadInput`` where there is nothing."""
-    dates = view.dates()
-    if not dates:
-        raise BadInput("the lake is empty; qmon pipeline run --recordings PATH --lake PATH fills it")
-    newest = datetime.combine(dates[-1], datetime.min.time(), UTC) + timedelta(days=1)
-    end = until if until is not None else newest.timestamp()
-    start = since if since is not None else end - WEEK_S
+NOTHING: Final = Asked()
+
+
+def period_of(since: float | None, until: float | None, now: float) -> Period:
+    """What was asked for, or the week until now: whole hours, and never beyond ``now``.
+
+    Raises ``BadInput`` where it ends before it begins.
+    """
+    end = now if until is None else min(Period(0.0, until).hours().end, now)
+    start = (since if since is not None else end - WEEK_S) // HOUR_S * HOUR_S
     if start >= end:
-        raise BadInput("--from must be before --to")
+        raise BadInput("--from must be before --to, and not in the future")
     return Period(start, end)
 
 
-def gather(view: LakeView, period: Period, queue: str | None = None) -> ReportFacts:
-    """Read everything that a report says of the whole hours that a period touches.
+def gather(view: LakeView, period: Period, asked: Asked = NOTHING) -> ReportFacts:
+    """Read everything that a report says. ``period``: of whole hours, but for its end, which may be now.
 
     Raises ``BadInput`` where the lake has nothing of that time or queue.
     """
-    period = period.hours()
+    queue, newest = asked.queue, _newest_day(view)
     whole = _whole(view, period, queue)
     if not whole:
-        asked = f"of the queue {queue!r} " if queue else ""
-        raise BadInput(f"the lake has nothing {asked}from {day_of(period.start)} to {day_of(period.end - 1)}")
+        what = f"of the queue {queue!r} " if queue else ""
+        raise BadInput(
+            f"the lake has nothing {what}from {day_of(period.start)} to {day_of(period.end - 1)}; its newest day is "
+            f"{newest}; --to says when a report ends"
+        )
     shown = sorted(whole, key=lambda key: (-(whole[key]["pushed"] or 0.0), key))[:MOST_QUEUES]
-    before = _whole(view, period.back(WEEK_S), queue)
+    earlier = period.before()
+    before = _whole(view, earlier, queue)
     step_s = 60 if period.end - period.start <= _FINE_S else 3600
     plots = _by_queue(view, "minutes" if step_s == 60 else "hours", period, shown)
-    hours = _by_queue(view, "hours", period, shown)
+    hours = plots if step_s == 3600 else _by_queue(view, "hours", period, shown)
     days = _by_queue(view, "days", Period(0.0, period.end), shown)
-    found = _incidents(view, period, queue)
+    usual = _usual(view, shown)
+    both = _incidents(view, Period(earlier.start, period.end), queue)
+    found = [row for row in both if row["end_at"] >= period.start]
     queues = tuple(
         QueueFacts(
             *key, whole[key], before.get(key), tuple(plots[key]), _worst(hours[key]),
-            capacity(_sustained(hours[key]), _daily(days[key])),
+            capacity(_sustained(hours[key]), daily := _daily(days[key])), tuple(daily),
+            unusual(usual, *key, hours[key]) if usual is not None else (),
         )
         for key in shown
     )  # fmt: skip
     return ReportFacts(
-        period, step_s, queues, tuple(found[:MOST_INCIDENTS]), _waits(view, period), view.counts(),
-        len(whole) - len(shown), max(0, len(found) - MOST_INCIDENTS), _messages(view, period, queue),
+        period, step_s, queues, _listed(found), _waits(view, period), view.counts(), len(whole) - len(shown),
+        max(0, len(found) - MOST_INCIDENTS), _messages(view, period, queue),
+        sum(row["seconds"] for row in whole.values()), trouble(found, period), trouble(both, earlier),
+        _coverage(view, period, queue), _operations(view, period, queue), _levels(view, period, asked), usual,
     )  # fmt: skip
+
+
+def _newest_day(view: LakeView) -> date:
+    """The last day (UTC) that the lake has. Raises ``BadInput`` where there is nothing."""
+    dates = view.dates()
+    if not dates:
+        raise BadInput("the lake is empty; qmon pipeline run --recordings PATH --lake PATH fills it")
+    return dates[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +180,7 @@ def normal(lake: Lake, recordings: str, weeks: int, stated: Mapping[str, str]) -
     if not place.exists():
         raise BadInput(f"there is no folder {recordings}")
     view = lake.view()
-    newest = period_of(view, None, None).end
+    newest = datetime.combine(_newest_day(view), datetime.min.time(), UTC).timestamp() + DAY_S
     within = Period(newest - weeks * WEEK_S, newest).within("start_at", view.dates())
     found = incidents(view.read("runs", within))
     minutes = view.read("minutes", within)
@@ -218,7 +240,54 @@ def _incidents(view: LakeView, period: Period, queue: str | None) -> list[Row]:
     if queue is not None:
         found = found.where(F.col("queue") == queue)
     rows = with_operations(found, view.read("operations", wider.within("started_at", view.dates()))).collect()
-    return sorted((row.asDict(recursive=True) for row in rows), key=lambda r: (r["start_at"], r["target"], r["queue"]))
+    return sorted((row.asDict(recursive=True) for row in rows), key=_began)
+
+
+def _listed(found: list[Row]) -> tuple[Row, ...]:
+    """The worst and longest where there are many, in the order in which they began."""
+    worst = sorted(found, key=lambda row: (-row["severity"], row["start_at"] - row["end_at"]))[:MOST_INCIDENTS]
+    return tuple(sorted(worst, key=_began))
+
+
+def _began(row: Row) -> tuple[float, str, str]:
+    return row["start_at"], row["target"], row["queue"]
+
+
+def _coverage(view: LakeView, period: Period, queue: str | None) -> tuple[Coverage, ...]:
+    """A target is watched in an hour for as long as the queue of it that was watched longest."""
+    hours = _within(view.read("hours", period.within("start_at", view.dates())), period, "start_at", queue)
+    rows = hours.groupBy("target", "start_at").agg(F.max("seconds").alias("seconds")).collect()
+    return coverage({(row.target, row.start_at): row.seconds for row in rows}, period)
+
+
+def _operations(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
+    """Those that began in the period on the queue, on any, or on the whole target; the newest where there are many."""
+    files = view.read("operations", period.within("started_at", view.dates()))
+    frame = _within(files, period, "started_at")
+    if queue is not None:
+        frame = frame.where(F.coalesce("queue", F.lit("")).isin("", queue))
+    rows = frame.orderBy(F.desc("started_at"), "id").limit(MOST_OPERATIONS).collect()
+    return tuple(row.asDict() for row in reversed(rows))
+
+
+def _levels(view: LakeView, period: Period, asked: Asked) -> tuple[Level, ...]:
+    if not asked.objectives:
+        return ()
+    window = Period(period.end - longest_window_s(asked.objectives), period.end)
+    hours = _within(view.read("hours", window.within("start_at", view.dates())), window, "start_at", asked.queue)
+    return levels(hours, asked.objectives, period.end)
+
+
+def _usual(view: LakeView, shown: Collection[Key]) -> Baselines | None:
+    """What is usual of these queues, as ``qmon pipeline baselines`` wrote it last; ``None`` where it did not."""
+    frame = view.read("baselines").where(F.col("queue").isin([queue for _, queue in shown]))
+    zones: dict[str, str] = {}
+    hours: dict[str, dict[str, dict[str, dict[int, Baseline]]]] = defaultdict(lambda: defaultdict(dict))
+    for row in frame.collect():
+        zones[row.target] = row.zone
+        figure = hours[row.target][row.queue].setdefault(row.figure, {})
+        figure[row.hour] = Baseline(row.median, row.mad, row.readings)
+    return Baselines(hours, zones=zones) if hours else None
 
 
 def _waits(view: LakeView, period: Period) -> tuple[tuple[str, str, float], ...]:

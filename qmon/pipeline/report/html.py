@@ -1,91 +1,131 @@
-"""The report as one HTML file: no script, no network, readable on a phone."""
+"""The report as one HTML file: no network, readable on a phone and on paper.
+
+The one script sorts tables and shows values below the pointer; everything is there without it. The page allows that
+script alone, by its hash, so that no name of a queue could ever be one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 from string import Template
 from typing import Final
 
-from qmon.pipeline.report.facts import QueueFacts, ReportFacts, Row, mean, rate
-from qmon.pipeline.report.svg import plot
-from qmon.pipeline.report.tables import ReportTable, incident_table, message_table, queue_table, wait_table, worst_table
-from qmon.pipeline.report.text import change, moment, number, seconds
+from qmon.pipeline.report.axis import Axis
+from qmon.pipeline.report.facts import QueueFacts, ReportFacts, mean, rate
+from qmon.pipeline.report.headline import Thing, headline, things
+from qmon.pipeline.report.notes import length_of, notes, outlook
+from qmon.pipeline.report.period import Key, Row
+from qmon.pipeline.report.svg import Lines, Marks, plot
+from qmon.pipeline.report.tables import INCIDENT, QUEUE, Cell, ReportTable, tables, worst_table
+from qmon.pipeline.report.text import change, number, seconds
+from qmon.pipeline.report.timeline import axis_of, marks_of, timeline
 
 _PAGE: Final = "report.html"
+_SCRIPT: Final = "report.js"
+_SECTIONS: Final = {"level": "levels", "capacity": "capacity", "coverage": "coverage", "unusual": "unusual"}
 
 
 def page(facts: ReportFacts) -> str:
     """The whole file as text."""
-    period = facts.period
-    title = f"Queues from {moment(period.start)[:16]} to {moment(period.end)[:16]} UTC"
-    body = [f'<p class="soft">{escape(note)}</p>' for note in notes(facts)]
-    body += [_table("Queues", queue_table(facts)), _table("Incidents", incident_table(facts))]
-    if facts.waits:
-        body.append(_table("Waits", wait_table(facts)))
-    if facts.messages:
-        body.append(_table("Archived messages", message_table(facts)))
-    body += [_queue(each, facts) for each in facts.queues]
-    form = files("qmon.pipeline").joinpath(_PAGE).read_text(encoding="utf-8")  # also out of a zip, on a cluster
-    return Template(form).substitute(title=escape(title), body="\n".join(body))
+    anchors = {q.key: f"queue-{place}" for place, q in enumerate(facts.queues)}
+    first = headline(facts)
+    body = [f"<h1>{escape(first)}</h1>", f'<p class="soft">{escape(length_of(facts))}</p>']
+    if look := things(facts):
+        items = "".join(f'<li><a href="#{_place(each, anchors)}">{escape(each.text)}</a></li>' for each in look)
+        body.append(f'<p class="soft">Look at:</p><ol>{items}</ol>')
+    body += ['<h2 id="time">Time line</h2>', timeline(facts, anchors)]
+    body += [_table(each, anchors) for each in tables(facts)]
+    for target, queues in groupby(sorted(facts.queues, key=lambda q: q.target), key=lambda q: q.target):
+        body.append(f"<h2>{escape(target)}</h2>")
+        body += [_queue(each, facts, anchors[each.key]) for each in queues]
+    body.append('<h2 id="notes">About the figures</h2>')
+    body += [f'<p class="soft">{escape(note)}</p>' for note in notes(facts)]
+    script = _carried(_SCRIPT)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return Template(_carried(_PAGE)).substitute(
+        title=escape(first), body="\n".join(body), script=script, script_hash=f"sha256-{digest}"
+    )
 
 
-def notes(facts: ReportFacts) -> list[str]:
-    """What a reader must know about the figures, one line each."""
-    found = [
-        "Ages are of the oldest ready message; percentiles are weighted by time; a rate is messages over seconds read."
-    ]
-    if facts.left_out:
-        found.append(f"{facts.left_out:,} queues with fewer messages are not shown; --queue shows any.")
-    if facts.more_incidents:
-        found.append(f"{facts.more_incidents:,} more incidents are not listed; a shorter time shows them.")
-    if facts.counts.get("bad"):
-        found.append(f"{facts.counts['bad']:,} lines of the recordings could not be read; the lake keeps them apart.")
-    return found
+def _carried(name: str) -> str:
+    """A file beside the code, also out of a zip, on a cluster."""
+    return files("qmon.pipeline").joinpath(name).read_text(encoding="utf-8")
 
 
-def _queue(q: QueueFacts, facts: ReportFacts) -> str:
-    whole, before, can = q.whole, q.before, q.capacity
+def _place(thing: Thing, anchors: Mapping[Key, str]) -> str:
+    """Where in the page it is told."""
+    if thing.about == "incident":
+        return f"incident-{thing.place}"
+    queue = anchors.get((thing.target, thing.queue), "before")
+    return queue if thing.about == "change" else _SECTIONS[thing.about]
+
+
+def _queue(q: QueueFacts, facts: ReportFacts, anchor: str) -> str:
+    whole, before = q.whole, q.before
     lines = [
         f"{number(whole['pushed'])} pushed, {number(whole['popped'])} popped in {seconds(whole['seconds'])} watched.",
-        f"Best hour: {number(can.sustained)} popped/s. {outlook(q)}",
+        f"Best hour: {number(q.capacity.sustained)} popped/s. {outlook(q)}",
     ]
     if before is not None:
         lines.append(
-            f"Against the week before: pushes {change(rate(whole, 'pushed'), rate(before, 'pushed'))}, "
+            f"Against the time before: pushes {change(rate(whole, 'pushed'), rate(before, 'pushed'))}, "
             f"pops {change(rate(whole, 'popped'), rate(before, 'popped'))}, "
             f"p95 of the age {change(whole['oldest_p95'], before['oldest_p95'])}."
         )
     text = "".join(f"<p>{escape(line)}</p>" for line in lines)
-    worst = _table("Hours with the oldest messages", worst_table(q), "h3") if q.worst else ""
-    return f"<section><h2>{escape(q.target)} · {escape(q.queue)}</h2>{text}{_plots(q, facts)}{worst}</section>"
-
-
-def outlook(q: QueueFacts) -> str:
-    """When the queue will be outgrown, in a sentence."""
-    can = q.capacity
-    if can.outgrown_days is None:
-        return f"When it is outgrown: {can.why}."
-    growth = f"pushes grow by {number(can.growth)}/s a day"
-    return f"{growth}: outgrown in {can.outgrown_days:,.0f} days." if can.outgrown_days else f"{growth}: outgrown now."
+    worst = _table(worst_table(q), {}, "h4") if q.worst else ""
+    return f'<section><h3 id="{anchor}">{escape(q.queue)}</h3>{text}{_plots(q, facts)}{worst}</section>'
 
 
 def _plots(q: QueueFacts, facts: ReportFacts) -> str:
-    def points(figure: str) -> list[tuple[float, float | None]]:
-        return [(row["start_at"], _value(row, figure)) for row in q.plot]
+    def points(figure: str) -> dict[float, float | None]:
+        return {row["start_at"]: _value(row, figure) for row in q.plot}
 
-    axis = {"start": facts.period.start, "end": facts.period.end, "step_s": float(facts.step_s)}
-    fine = any("oldest_p50" not in row for row in q.plot)  # minutes have no percentiles
-    names = (("mean", "oldest"), ("highest", "oldest_max")) if fine else (("p50", "oldest_p50"), ("p95", "oldest_p95"))
-    ages = [(name, points(figure)) for name, figure in names]
+    def usual(figure: str) -> dict[float, tuple[float, float]]:
+        if facts.baselines is None:
+            return {}
+        bands = ((row["start_at"], facts.baselines.band(q.target, q.queue, figure, row["start_at"])) for row in q.plot)
+        return {at: (band.low, band.high) for at, band in bands if band is not None}
+
+    axis, marks = axis_of(facts), marks_of(q, facts)
     drawn = (
-        plot("Messages per second", [("pushed", points("pushed")), ("popped", points("popped"))], **axis),
-        plot("Messages ready", [("mean", points("ready")), ("highest", points("ready_max"))], **axis),
-        plot("Age, seconds", ages, **axis),
-        plot("Messages in progress", [("mean", points("in_progress"))], **axis),
-    )
-    return f'<div class="plots">{"".join(drawn)}</div>'
+        Lines("Messages a second", (("pushed", points("pushed")), ("popped", points("popped"))), number,
+              band=usual("push_rate")),
+        Lines("Messages ready", (("mean", points("ready")), ("highest", points("ready_max"))), number,
+              band=usual("ready")),
+        Lines("Age of the oldest", (("mean", points("oldest")), ("highest", points("oldest_max"))), seconds, ages=True,
+              band=usual("oldest_s")),
+        Lines("Messages in progress", (("mean", points("in_progress")),), number, band=usual("in_progress")),
+    )  # fmt: skip
+    trend = _growth(q)
+    return f'<div class="plots">{"".join(plot(each, axis, marks) for each in drawn)}{trend}</div>'
+
+
+def _growth(q: QueueFacts) -> str:
+    """The days with the line through them and its band, up to where it reaches the best hour; where there is a line."""
+    can, trend = q.capacity, q.capacity.trend
+    if trend is None or not q.days:
+        return ""
+    first, last = q.days[0][0], q.days[-1][0]
+    ahead = min(can.latest_days or 0.0, 2.0 * (last - first))
+    axis = Axis(first * _DAY_S, (last + 1 + ahead) * _DAY_S, _DAY_S)
+    days = range(first, int(last + 1 + ahead) + 1)
+    line = {day * _DAY_S: trend.at(day) for day in days}
+    pushed = {day * _DAY_S: value for day, value in q.days}
+    best = dict.fromkeys(line, can.sustained)
+    drawn = Lines(
+        "Pushes a second by day, and the best hour's pops", (("pushed", pushed), ("best hour", best)), number,
+        band={at: (max(0.0, low), high) for at, (_, low, high) in line.items()}, band_name="trend",
+    )  # fmt: skip
+    return plot(drawn, axis, Marks())
+
+
+_DAY_S: Final = 86400.0
 
 
 def _value(row: Row, figure: str) -> float | None:
@@ -97,23 +137,57 @@ def _value(row: Row, figure: str) -> float | None:
     return None if value is None else float(value)
 
 
-def _table(title: str, table: ReportTable, level: str = "h2") -> str:
+def _table(table: ReportTable, anchors: Mapping[Key, str], level: str = "h2") -> str:
+    name = f' id="{table.name}"' if level == "h2" else ""
+    title = f"<{level}{name}>{escape(table.title)}</{level}>"
     if not table.rows:
-        return f'<{level}>{escape(title)}</{level}><p class="soft">none</p>'
-    head = "".join(f"<th{_class(table, place)}>{escape(name)}</th>" for place, name in enumerate(table.headings))
-    rows = "".join(f"<tr>{_cells(table, row)}</tr>" for row in table.rows)
-    return f'<{level}>{escape(title)}</{level}><div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
+        return f'{title}<p class="soft">none</p>'
+    note = f'<p class="soft">{escape(table.note)}</p>' if table.note else ""
+    grouped = table.rows_are == QUEUE and len({row[0].text for row in table.rows}) > 1
+    columns = [
+        place for place in range(len(table.headings)) if not (table.rows_are == QUEUE and place == 0 and grouped)
+    ]
+    head = "".join(f'<th scope="col"{_class(table, place)}>{escape(table.headings[place])}</th>' for place in columns)
+    numbered = list(enumerate(table.rows))
+    if grouped:
+        numbered.sort(key=lambda each: each[1][0].text)
+    bodies = []
+    for target, rows in groupby(numbered, key=lambda each: each[1][0].text if grouped else ""):
+        group = (
+            f'<tr class="of"><th scope="rowgroup" colspan="{len(columns)}">{escape(target)}</th></tr>'
+            if grouped
+            else ""
+        )
+        bodies.append(
+            f"<tbody>{group}{''.join(_row(table, place, row, columns, anchors) for place, row in rows)}</tbody>"
+        )
+    return f'{title}{note}<div class="wide"><table><thead><tr>{head}</tr></thead>{"".join(bodies)}</table></div>'
 
 
-def _cells(table: ReportTable, row: Sequence[str]) -> str:
+def _row(
+    table: ReportTable, number: int, row: Sequence[Cell], columns: Sequence[int], anchors: Mapping[Key, str]
+) -> str:
     """Each cell names its column: on a phone, where a row stands on several lines, there is no head above it."""
-    return "".join(
-        f'<td{_class(table, place)} data-h="{escape(table.headings[place])}">{escape(cell)}</td>'
-        for place, cell in enumerate(row)
-    )
+    at = {QUEUE: 1, INCIDENT: 3}.get(table.rows_are)
+    link = anchors.get((row[at - 1].text, row[at].text)) if at is not None else None
+    cells = []
+    for place in columns:
+        cell = row[place]
+        text = escape(cell.text)
+        shown = f'<a href="#{link}">{text}</a>' if place == at and link else text
+        sorted_by = "" if place in table.texts and cell.value is None else f' data-s="{_plain(cell.value)}"'
+        style = _class(table, place, cell.text if table.name == "levels" and cell.text in ("met", "missed") else "")
+        cells.append(f'<td{style} data-h="{escape(table.headings[place])}"{sorted_by}>{shown}</td>')
+    name = f' id="incident-{number}"' if table.rows_are == INCIDENT else ""
+    return f"<tr{name}>{''.join(cells)}</tr>"
 
 
-def _class(table: ReportTable, place: int) -> str:
-    if place == table.free:
-        return ' class="t free"'
-    return ' class="t"' if place in table.texts else ""
+def _plain(value: float | None) -> str:
+    return "" if value is None else f"{value:.10g}"
+
+
+def _class(table: ReportTable, place: int, more: str = "") -> str:
+    styles = ["t"] if place in table.texts else []
+    styles += ["free"] if place == table.free else []
+    styles += [more] if more else []
+    return f' class="{" ".join(styles)}"' if styles else ""

@@ -1,86 +1,174 @@
-"""Plots as SVG, drawn without a script: lines over time, and the parts that other pictures are made of."""
+"""Plots as SVG, drawn without a script: lines over time, the band of what is usual, incidents, operations, gaps.
+
+A picture has no text in it: it is stretched to the width of the page, and labels stand beside it, as large on a phone
+as on a desk. A script only adds what is shown below the pointer, from ``data-`` attributes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
+from typing import Final
 
-from qmon.pipeline.report.text import moment, short
+from qmon.pipeline.report.axis import WIDE, Axis, scale
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 640, 150, 64, 20, 8
-_MOST_POINTS = 800
+HIGH: Final = 100.0
+_MOST: Final = 800
+"""So many points are in a line at most; of more the highest of every few."""
 
-Points = Sequence[tuple[float, float | None]]
+Values = Mapping[float, float | None]
+"""By the beginning of each stretch, seconds since the epoch."""
 
 
-def plot(title: str, lines: Sequence[tuple[str, Points]], *, start: float, end: float, step_s: float) -> str:
-    """One plot with a line a figure. A stretch that was not watched is a gap, never a line across.
+@dataclass(frozen=True, slots=True)
+class Shade:
+    """A marked stretch of time. ``style``: its class; ``title``: what is said of it; ``link``: where it leads."""
 
-    Args:
-        title: what it shows, with the unit.
-        lines: the name of each and its points: seconds since the epoch, value.
-        start: where the axis begins, seconds since the epoch; ``end``: where it ends.
-        step_s: how far apart neighbours are.
-    """
-    top = max((value for _, points in lines for _, value in points if value is not None), default=0.0) or 1.0
-    parts = [_axes(top, start, end)]
-    legend = []
-    for place, (name, points) in enumerate(lines):
-        paths = " ".join(_path(stretch, top, start, end) for stretch in _stretches(_thinned(points), step_s))
-        parts.append(f'<path class="l{place}" d="{paths}"/>')
-        legend.append(f'<span class="k{place}">{escape(name)}</span>')
+    start: float
+    end: float
+    style: str
+    title: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is marked in each plot of a queue."""
+
+    shades: tuple[Shade, ...] = ()
+    moments: tuple[tuple[float, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """One plot: the values of each line by its name, the band of what is usual, and how values are written."""
+
+    title: str
+    lines: tuple[tuple[str, Values], ...]
+    written: Callable[[float | None], str]
+    ages: bool = False
+    band: Mapping[float, tuple[float, float]] = field(default_factory=dict)
+    band_name: str = "usual"
+
+
+def plot(drawn: Lines, axis: Axis, marks: Marks) -> str:
+    """The picture with its scale, days and legend. A stretch that was not watched is a gap, never a line across."""
+    grids = [(name, _grid(values, axis)) for name, values in drawn.lines]
+    step_s = _step(axis)
+    known = [value for _, grid in grids for value in grid if value is not None]
+    usual = {at: band for at, band in drawn.band.items() if axis.start - axis.step_s < at < axis.end}
+    ticks = scale(max([*known, *(high for _, high in usual.values())], default=0.0), ages=drawn.ages)
+    top = ticks[-1][0]
+    parts = [f'<path class="g" d="M0 {_y(value, top):g}H{WIDE:g}"/>' for value, _ in ticks]
+    parts += [days(axis), *(shade(each, axis) for each in marks.shades)]
+    parts += [f'<path class="band" d="{_band(stretch, top, axis)}"/>' for stretch in _banded(usual, axis.step_s)]
+    parts += [moment_line(at, title, axis) for at, title in marks.moments]
+    keys = []
+    for place, (name, grid) in enumerate(grids):
+        data = "|".join("" if value is None else drawn.written(value) for value in grid)
+        path = " ".join(_path(stretch, top, axis, step_s) for stretch in _stretches(grid))
+        parts.append(f'<path class="l{place}" data-n="{escape(name)}" data-v="{escape(data)}" d="{path}"/>')
+        keys.append(f'<span class="k k{place}">{escape(name)}</span>')
+    keys += [f'<span class="k kband">{drawn.band_name}</span>'] if usual else []
+    labels = "".join(
+        f'<span style="top:{_y(value, top):g}%">{escape(label)}</span>' for value, label in reversed(ticks)
+    )
     return (
-        f"<figure><figcaption>{escape(title)} {' '.join(legend)}</figcaption>"
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title, quote=True)}">'
-        f"{''.join(parts)}</svg></figure>"
+        f"<figure><figcaption>{escape(drawn.title)} {' '.join(keys)}</figcaption>"
+        f'<div class="plot"><div class="y">{labels}</div>'
+        f'<svg viewBox="0 0 {WIDE:g} {HIGH:g}" preserveAspectRatio="none" role="img" '
+        f'aria-label="{escape(drawn.title, quote=True)}" data-start="{axis.start:.0f}" data-step="{step_s:.0f}" '
+        f'data-end="{axis.end:.0f}">{"".join(parts)}</svg>{labels_below(axis)}</div></figure>'
     )
 
 
-def _axes(top: float, start: float, end: float) -> str:
-    base = _HEIGHT - _BOTTOM
-    labels = [(top, _TOP + 8), (top / 2, (_TOP + base) / 2 + 4), (0.0, base)]
-    texts = "".join(text(_LEFT - 5, round(y), short(v), end=True) for v, y in labels)
-    times = text(_LEFT, _HEIGHT - 5, moment(start)[:16])
-    times += text(_WIDTH - 2, _HEIGHT - 5, f"{moment(end)[:16]} UTC", end=True)
-    rules = "".join(f'<path class="g" d="M{_LEFT} {y}H{_WIDTH}"/>' for y in (_TOP, (_TOP + base) // 2, base))
-    return rules + texts + times
+def labels_below(axis: Axis) -> str:
+    """The days, or hours, below a picture."""
+    labels = (f'<span style="left:{x / WIDE:.2%}">{escape(label)}</span>' for x, label in axis.ticks() if label)
+    return f'<div class="x">{"".join(labels)}</div>'
 
 
-def _stretches(points: Points, step_s: float) -> list[list[tuple[float, float]]]:
-    found: list[list[tuple[float, float]]] = []
-    last = None
-    for at, value in points:
-        if value is None:
-            last = None
-            continue
-        if last is None or at - last > 1.5 * step_s:
-            found.append([])
-        found[-1].append((at, value))
-        last = at
+def days(axis: Axis, high: float = HIGH) -> str:
+    """A line where each day, or hour, begins."""
+    data = "".join(f"M{x:g} 0V{high:g}" for x, _ in axis.ticks())
+    return f'<path class="g" d="{data}"/>' if data else ""
+
+
+def shade(each: Shade, axis: Axis, high: float = HIGH) -> str:
+    """A stretch of time; wide enough to be seen."""
+    x, until = axis.x(each.start), axis.x(each.end)
+    wide = max(until - x, 0.3 if each.style == "off" else 2.5)
+    x = min(x, WIDE - wide)
+    title = f"<title>{escape(each.title)}</title>" if each.title else ""
+    drawn = f'<rect class="{each.style}" x="{x:g}" y="0" width="{wide:g}" height="{high:g}">{title}</rect>'
+    return f'<a href="#{escape(each.link, quote=True)}">{drawn}</a>' if each.link else drawn
+
+
+def moment_line(at: float, title: str, axis: Axis, high: float = HIGH) -> str:
+    """A moment at which somebody did something."""
+    return f'<path class="op" d="M{axis.x(at):g} 0V{high:g}"><title>{escape(title)}</title></path>'
+
+
+def _step(axis: Axis) -> float:
+    """Seconds of a stretch of the plot: of several of the axis where there are too many."""
+    count = (axis.end - axis.start) / axis.step_s
+    return axis.step_s * max(1, -(-count // _MOST))
+
+
+def _grid(values: Values, axis: Axis) -> list[float | None]:
+    """The highest value that is known of each stretch, from the beginning of the axis on."""
+    step_s = _step(axis)
+    found: list[float | None] = [None] * int(-(-(axis.end - axis.start) // step_s))
+    for at, value in values.items():
+        place = int((at - axis.start) // step_s)
+        if value is not None and 0 <= place < len(found):
+            before = found[place]
+            found[place] = value if before is None else max(before, value)
     return found
 
 
-def _thinned(points: Points) -> Points:
-    """Every so many points the highest: peaks stay, and a report of months stays small."""
-    each = -(-len(points) // _MOST_POINTS)
-    if each <= 1:
-        return points
-    groups = [points[place : place + each] for place in range(0, len(points), each)]
-    return [max(group, key=lambda point: -1.0 if point[1] is None else point[1]) for group in groups]
+def _stretches(grid: Sequence[float | None]) -> list[list[tuple[int, float]]]:
+    found: list[list[tuple[int, float]]] = []
+    last = -2
+    for place, value in enumerate(grid):
+        if value is None:
+            continue
+        if last != place - 1:
+            found.append([])
+        found[-1].append((place, value))
+        last = place
+    return found
 
 
-def _path(stretch: Sequence[tuple[float, float]], top: float, start: float, end: float) -> str:
-    wide, high = _WIDTH - _LEFT, _HEIGHT - _BOTTOM - _TOP
-    return path((_LEFT + (at - start) / (end - start) * wide, _TOP + (1 - value / top) * high) for at, value in stretch)
+def _y(value: float, top: float) -> float:
+    return round(HIGH - value / top * HIGH, 2)
 
 
-def text(x: float, y: float, content: str, style: str = "", *, end: bool = False) -> str:
-    """A text that begins, or with ``end`` ends, at a place; ``style``: its class."""
-    more = (f' class="{style}"' if style else "") + (' text-anchor="end"' if end else "")
-    return f'<text x="{x:g}" y="{y:g}"{more}>{escape(content)}</text>'
+def _path(stretch: Sequence[tuple[int, float]], top: float, axis: Axis, step_s: float) -> str:
+    """Each value in the middle of its stretch; of one alone a dot."""
+    return path((axis.x(axis.start + (place + 0.5) * step_s), _y(value, top)) for place, value in stretch)
 
 
 def path(points: Iterable[tuple[float, float]]) -> str:
     """The data of a path through these points; of one alone a dot."""
-    placed = [f"{x:.1f} {y:.1f}" for x, y in points]
+    placed = [f"{x:g} {y:g}" for x, y in points]
     return f"M{placed[0]}h1" if len(placed) == 1 else "M" + "L".join(placed)
+
+
+def _banded(usual: Mapping[float, tuple[float, float]], step_s: float) -> list[list[tuple[float, float, float]]]:
+    found: list[list[tuple[float, float, float]]] = []
+    last = float("-inf")
+    for at, (low, high) in sorted(usual.items()):
+        if at - last > 1.5 * step_s:
+            found.append([])
+        found[-1].append((at, low, high))
+        last = at
+    return found
+
+
+def _band(stretch: Sequence[tuple[float, float, float]], top: float, axis: Axis) -> str:
+    """A step for each hour."""
+    up = [(axis.x(each), _y(high, top)) for at, _, high in stretch for each in (at, at + axis.step_s)]
+    down = [(axis.x(each), _y(low, top)) for at, low, _ in reversed(stretch) for each in (at + axis.step_s, at)]
+    return path([*up, *down]) + "Z"

@@ -3,61 +3,225 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from qmon.pipeline.report.facts import QueueFacts, ReportFacts, Row, mean, rate
-from qmon.pipeline.report.text import change, moment, number, percent, seconds
+from qmon.pipeline.report.facts import QueueFacts, ReportFacts, mean, rate
+from qmon.pipeline.report.period import Row, Trouble
+from qmon.pipeline.report.text import change, good_share, moment, number, percent, seconds
+from qmon.pipeline.report.unusual import Unusual
+
+QUEUE: Final = "queue"
+INCIDENT: Final = "incident"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What is shown; ``value``: by what it is sorted, where that is not its text."""
+
+    text: str
+    value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """``texts``: the columns that are no numbers; ``free``: the one that may wrap, -1 where none may."""
+    """``texts``: the columns that are no numbers; ``free``: the one that may wrap, -1 where none may.
 
+    ``name``: what links call it; ``note``: a line below its title. ``rows_are``: ``QUEUE`` where each row has a
+    target and a queue in its first two cells, ``INCIDENT`` where the rows are the incidents of the report in order.
+    """
+
+    title: str
+    name: str
     headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
     texts: tuple[int, ...] = ()
     free: int = -1
+    note: str = ""
+    rows_are: str = ""
+
+
+def tables(facts: ReportFacts) -> tuple[ReportTable, ...]:
+    """Those of the whole report, in the order in which they are shown."""
+    each = [level_table(facts), queue_table(facts), change_table(facts), unusual_table(facts), incident_table(facts),
+            operation_table(facts), capacity_table(facts), coverage_table(facts), wait_table(facts),
+            message_table(facts)]  # fmt: skip
+    always = ("queues", "incidents")
+    return tuple(table for table in each if table.rows or table.name in always)
+
+
+def level_table(facts: ReportFacts) -> ReportTable:
+    """One row a queue and objective."""
+    rows = []
+    for each in facts.levels:
+        asked = each.objective
+        state = {True: "met", False: "missed", None: "not known"}[each.met]
+        left = None if each.budget_left is None else each.budget_s - each.bad_s
+        rows.append(
+            (
+                Cell(each.target), Cell(each.queue), Cell(asked.name), Cell(each.goal), Cell(state),
+                Cell(good_share(each.share), each.share), Cell(_signed(left), left),
+                Cell(percent(each.budget_left), each.budget_left), _number(each.burn_rate),
+                _share(min(1.0, each.counted_s / asked.window_s)),
+            )
+        )  # fmt: skip
+    headings = (
+        "target", "queue", "slo", "objective", "", "kept", "budget left", "of the budget", "burn rate, last day",
+        "watched",
+    )  # fmt: skip
+    note = (
+        "Of the time that was watched. The budget is the time in which the limit may be reached; at a burn rate of 1 "
+        "it lasts as long as the window."
+    )
+    return ReportTable("Service levels", "levels", headings, tuple(rows), (0, 1, 2, 3, 4), note=note, rows_are=QUEUE)
 
 
 def queue_table(facts: ReportFacts) -> ReportTable:
     """One row a queue."""
     headings = (
         "target", "queue", "push/s", "pop/s", "ready", "ready p95", "ready most", "age p50", "age p95", "age p99",
-        "best hour pop/s", "push, week before",
+        "healthy", "watched",
     )  # fmt: skip
-    return ReportTable(headings, tuple(_queue(q) for q in facts.queues), (0, 1))
+    rows = tuple(_queue(q, facts) for q in facts.queues)
+    return ReportTable("Queues", "queues", headings, rows, (0, 1), rows_are=QUEUE)
 
 
-def _queue(q: QueueFacts) -> tuple[str, ...]:
+def _queue(q: QueueFacts, facts: ReportFacts) -> tuple[Cell, ...]:
     whole = q.whole
     return (
-        q.target, q.queue, number(rate(whole, "pushed")), number(rate(whole, "popped")), number(mean(whole, "ready")),
-        number(whole["ready_p95"]), number(whole["ready_max"]), seconds(whole["oldest_p50"]),
-        seconds(whole["oldest_p95"]), seconds(whole["oldest_p99"]), number(q.capacity.sustained),
-        change(rate(whole, "pushed"), None if q.before is None else rate(q.before, "pushed")),
+        Cell(q.target), Cell(q.queue), _number(rate(whole, "pushed")), _number(rate(whole, "popped")),
+        _number(mean(whole, "ready")), _number(whole["ready_p95"]), _number(whole["ready_max"]),
+        _seconds(whole["oldest_p50"]), _seconds(whole["oldest_p95"]), _seconds(whole["oldest_p99"]),
+        Cell(good_share(healthy := _healthy(q, facts)), healthy), _share(watched(q, facts)),
+    )  # fmt: skip
+
+
+def watched(q: QueueFacts, facts: ReportFacts) -> float:
+    """The share of the period in which a queue was watched."""
+    return min(1.0, float(q.whole["seconds"]) / (facts.period.end - facts.period.start))
+
+
+def _healthy(q: QueueFacts, facts: ReportFacts) -> float | None:
+    """The share of the time watched in which a queue was in no incident."""
+    lost = facts.trouble.get(q.key, Trouble(0.0, 0)).seconds
+    return max(0.0, 1 - lost / q.whole["seconds"]) if q.whole["seconds"] else None
+
+
+def change_table(facts: ReportFacts) -> ReportTable:
+    """One row a queue of which something is known of the period before."""
+    headings = (
+        "target", "queue", "push/s", "before", "change", "age p95", "before", "change", "in incidents", "before",
+        "watched before",
+    )  # fmt: skip
+    rows = tuple(_change(q, q.before, facts) for q in facts.queues if q.before is not None)
+    length = facts.period.end - facts.period.start
+    note = f"These {seconds(length)} against as long before, from {moment(facts.period.start - length)[:16]}."
+    return ReportTable("This time and the time before", "before", headings, rows, (0, 1), note=note, rows_are=QUEUE)
+
+
+def _change(q: QueueFacts, before: Row, facts: ReportFacts) -> tuple[Cell, ...]:
+    pushes, then = rate(q.whole, "pushed"), rate(before, "pushed")
+    age, old = q.whole["oldest_p95"], before["oldest_p95"]
+    lost, lost_then = (each.get(q.key, Trouble(0.0, 0)).seconds for each in (facts.trouble, facts.trouble_before))
+    share = before["seconds"] / (facts.period.end - facts.period.start)
+    return (
+        Cell(q.target), Cell(q.queue), _number(pushes), _number(then), _change_cell(pushes, then), _seconds(age),
+        _seconds(old), _change_cell(age, old), _seconds(lost), _seconds(lost_then), _share(min(1.0, share)),
+    )  # fmt: skip
+
+
+def unusual_table(facts: ReportFacts) -> ReportTable:
+    """One row a stretch of unusual hours, the farthest out first."""
+    found = sorted((each for q in facts.queues for each in q.unusual), key=lambda each: -each.distance)
+    headings = ("target", "queue", "from, UTC", "lasted", "what", "worst hour", "usually", "hour of the week")
+    note = "Hourly means outside the band of what is usual at that hour of the week."
+    return ReportTable(
+        "Unusual hours", "unusual", headings, tuple(map(_unusual, found[:_MOST_UNUSUAL])), (0, 1, 2, 4, 7), note=note,
+        rows_are=QUEUE,
+    )  # fmt: skip
+
+
+_MOST_UNUSUAL: Final = 30
+
+
+def _unusual(each: Unusual) -> tuple[Cell, ...]:
+    worst = each.worst
+    return (
+        Cell(each.target), Cell(each.queue), Cell(moment(each.start)[:16], each.start),
+        _seconds(each.end - each.start), Cell(each.words, each.distance), Cell(each.shown(worst.value), worst.value),
+        Cell(each.shown(worst.band.median), worst.band.median), Cell(worst.band.hour),
     )  # fmt: skip
 
 
 def incident_table(facts: ReportFacts) -> ReportTable:
     """One row an incident, in the order in which they began (UTC)."""
     headings = ("began, UTC", "lasted", "target", "queue", "cause", "most ready", "proof and operations")
-    return ReportTable(headings, tuple(map(_incident, facts.incidents)), (0, 2, 3, 4, 6), 6)
+    rows = tuple(map(_incident, facts.incidents))
+    return ReportTable("Incidents", "incidents", headings, rows, (0, 2, 3, 4, 6), 6, rows_are=INCIDENT)
 
 
-def _incident(row: Row) -> tuple[str, ...]:
+def _incident(row: Row) -> tuple[Cell, ...]:
     done = [f"{each['kind']} {each['state']} by {each['by']}" for each in row["operations"]]
     others = [code for code in row["codes"] if code != row["cause"]]
     text = "; ".join(filter(None, [row["proof"], f"also {', '.join(others)}" if others else "", *done]))
     return (
-        moment(row["start_at"]), seconds(row["end_at"] - row["start_at"]), row["target"], row["queue"], row["cause"],
-        number(row["peak_ready"]), text,
+        Cell(moment(row["start_at"]), row["start_at"]), _seconds(row["end_at"] - row["start_at"]), Cell(row["target"]),
+        Cell(row["queue"]), Cell(row["cause"]), _number(row["peak_ready"]), Cell(text),
     )  # fmt: skip
+
+
+def operation_table(facts: ReportFacts) -> ReportTable:
+    """What people did, in the order in which they began (UTC)."""
+    headings = ("began, UTC", "target", "queue", "operation", "messages", "by", "reason")
+    rows = tuple(
+        (Cell(moment(row["started_at"]), row["started_at"]), Cell(row["target"]), Cell(row["queue"] or "all queues"),
+         Cell(f"{row['kind']} {row['state']}"), _number(row["done"]), Cell(row["by"] or ""), Cell(row["reason"] or ""))
+        for row in facts.operations
+    )  # fmt: skip
+    return ReportTable("Operations", "operations", headings, rows, (0, 1, 2, 3, 5, 6), 6)
+
+
+def capacity_table(facts: ReportFacts) -> ReportTable:
+    """What the best hour popped, and when pushes reach that."""
+    headings = ("target", "queue", "push/s, last day", "best hour, pop/s", "growth, push/s a day", "outgrown")
+    rows = tuple(
+        (Cell(q.target), Cell(q.queue), _number(q.capacity.daily), _number(q.capacity.sustained),
+         _number(q.capacity.growth), Cell(outgrown(q), q.capacity.outgrown_days))
+        for q in facts.queues
+    )  # fmt: skip
+    note = (
+        "Growth is a straight line through whole days, with the band in which it lies with 95 %. A queue that was "
+        "never short of messages can pop more than its best hour."
+    )
+    return ReportTable("Capacity", "capacity", headings, rows, (0, 1, 5), 5, note=note, rows_are=QUEUE)
+
+
+def outgrown(q: QueueFacts) -> str:
+    """When pushes reach what the best hour popped, in words."""
+    can = q.capacity
+    if can.outgrown_days is None or can.earliest_days is None or can.latest_days is None:
+        return can.why
+    if not can.outgrown_days:
+        return "now"
+    return f"in {can.outgrown_days:,.0f} days, {can.earliest_days:,.0f} to {can.latest_days:,.0f}"
+
+
+def coverage_table(facts: ReportFacts) -> ReportTable:
+    """How much of each target was watched."""
+    rows = tuple(
+        (Cell(each.target), Cell(good_share(each.share), each.share), _seconds(each.seconds),
+         _seconds(each.gap_s or None), Cell(moment(each.gap_at)[:16], each.gap_at))
+        for each in facts.targets
+    )  # fmt: skip
+    headings = ("target", "watched", "time watched", "longest gap", "from, UTC")
+    return ReportTable(
+        "Coverage", "coverage", headings, rows, (0,), note="Gaps of less than a whole hour are not listed."
+    )
 
 
 def wait_table(facts: ReportFacts) -> ReportTable:
     """What sessions waited for most."""
-    return ReportTable(
-        ("target", "wait", "sessions, mean"), tuple((t, e, number(n)) for t, e, n in facts.waits), (0, 1)
-    )
+    rows = tuple((Cell(target), Cell(event), _number(sessions)) for target, event, sessions in facts.waits)
+    return ReportTable("Waits", "waits", ("target", "wait", "sessions, mean"), rows, (0, 1))
 
 
 def message_table(facts: ReportFacts) -> ReportTable:
@@ -66,19 +230,42 @@ def message_table(facts: ReportFacts) -> ReportTable:
         "target", "queue", "messages", "wait p50", "wait p95", "wait p99", "work p50", "work p95", "work p99",
         "more than one try",
     )  # fmt: skip
-    return ReportTable(headings, tuple(map(_messages, facts.messages)), (0, 1))
+    rows = tuple(map(_messages, facts.messages))
+    return ReportTable("Archived messages", "messages", headings, rows, (0, 1), rows_are=QUEUE)
 
 
-def _messages(row: Row) -> tuple[str, ...]:
-    tails = (seconds(row[f"{what}_{p}"]) for what in ("wait", "work") for p in ("p50", "p95", "p99"))
-    return row["target"], row["queue"], number(row["messages"]), *tails, percent(row["again"])
+def _messages(row: Row) -> tuple[Cell, ...]:
+    tails = (_seconds(row[f"{what}_{p}"]) for what in ("wait", "work") for p in ("p50", "p95", "p99"))
+    return Cell(row["target"]), Cell(row["queue"]), _number(row["messages"]), *tails, _share(row["again"])
 
 
 def worst_table(q: QueueFacts) -> ReportTable:
     """The hours in which messages became oldest (UTC)."""
     rows = tuple(
-        (moment(row["start_at"])[:16], seconds(row["oldest_p95"]), seconds(row["oldest_max"]), number(row["ready_max"]),
-         number(rate(row, "pushed")), number(rate(row, "popped")))
+        (Cell(moment(row["start_at"])[:16], row["start_at"]), _seconds(row["oldest_p95"]), _seconds(row["oldest_max"]),
+         _number(row["ready_max"]), _number(rate(row, "pushed")), _number(rate(row, "popped")))
         for row in q.worst
     )  # fmt: skip
-    return ReportTable(("hour, UTC", "age p95", "oldest", "most ready", "push/s", "pop/s"), rows, (0,))
+    headings = ("hour, UTC", "age p95", "oldest", "most ready", "push/s", "pop/s")
+    return ReportTable("Hours with the oldest messages", "worst", headings, rows, (0,))
+
+
+def _number(value: float | None) -> Cell:
+    return Cell(number(value), value)
+
+
+def _seconds(value: float | None) -> Cell:
+    return Cell(seconds(value), value)
+
+
+def _share(value: float | None) -> Cell:
+    return Cell(percent(value), value)
+
+
+def _change_cell(now: float | None, before: float | None) -> Cell:
+    ratio = now / before if now is not None and before else None
+    return Cell(change(now, before), ratio)
+
+
+def _signed(value: float | None) -> str:
+    return f"−{seconds(-value)}" if value is not None and value < 0 else seconds(value)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
+from typing import Final
 
 from qmon.model import text
 from qmon.model.text import UNKNOWN, duration
+
+_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def number(value: float | None) -> str:
@@ -34,6 +39,33 @@ def seconds(value: float | None) -> str:
 def moment(at: float | None) -> str:
     """A moment in UTC, to the second."""
     return UNKNOWN if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def day_time(at: float) -> str:
+    """A moment in UTC within a report, to the minute: ``Tue 24 Nov 14:03``."""
+    then = datetime.fromtimestamp(at, UTC)
+    return f"{_DAYS[then.weekday()]} {then.day} {_MONTHS[then.month - 1]} {then:%H:%M}"
+
+
+def day_name(at: float) -> str:
+    """The day of a moment in UTC: ``Tue 24``."""
+    then = datetime.fromtimestamp(at, UTC)
+    return f"{_DAYS[then.weekday()]} {then.day}"
+
+
+def date_name(at: float) -> str:
+    """The same within a year: ``24 Nov``."""
+    then = datetime.fromtimestamp(at, UTC)
+    return f"{then.day} {_MONTHS[then.month - 1]}"
+
+
+def good_share(share: float | None) -> str:
+    """A share that is to be near the whole, never rounded up: ``99.2 %``, ``99.98 %``; ``100 %`` is all of it."""
+    if share is None:
+        return UNKNOWN
+    digits = 0 if share < 0.9 else 1 if share < 0.999 else 3
+    cut = math.floor(share * 100 * 10**digits + 1e-9) / 10**digits
+    return f"{cut:.{digits}f}".rstrip("0").rstrip(".") + " %" if digits else f"{cut:.0f} %"
 
 
 def percent(share: float | None) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from html import escape
 from pathlib import Path
 from typing import Final, Literal
 
 from qmon.errors import BadInput
-from qmon.pipeline.report.svg import path, text
 from qmon.workload.bench.results import CaseResult, Report
 
 Kind = Literal["svg", "html"]
@@ -41,8 +41,8 @@ def draw(report: Report, kind: Kind) -> str:
     out: list[str] = []
     y = _MARGIN
     conditions = ", ".join(f"{name} {value}" for name, value in report.conditions.settings.items())
-    out.append(text(_MARGIN, y, f"{report.conditions.target}, PostgreSQL {report.conditions.version}", "title"))
-    out.append(text(_MARGIN, y + 16, f"{report.plan.pushers} + {report.plan.poppers} sessions; {conditions}", "small"))
+    out.append(_text(_MARGIN, y, f"{report.conditions.target}, PostgreSQL {report.conditions.version}", "title"))
+    out.append(_text(_MARGIN, y + 16, f"{report.plan.pushers} + {report.plan.poppers} sessions; {conditions}", "small"))
     y += 48
     for batch in report.plan.batches:
         found = [each for each in report.outcomes if each.case.batch == batch]
@@ -62,14 +62,14 @@ def draw(report: Report, kind: Kind) -> str:
 
 def _block(out: list[str], y: int, title: str, found: Sequence[CaseResult]) -> int:
     """Bars and lines of one batch size; returns where it ends."""
-    out.append(text(_MARGIN, y, title, "title"))
-    out.append(text(_MARGIN + _NAME, y, "blue: healthy; orange: with a transaction held open", "small"))
-    out.append(text(_MARGIN + _NAME + _WIDE + 90, y, "over the run", "small"))
+    out.append(_text(_MARGIN, y, title, "title"))
+    out.append(_text(_MARGIN + _NAME, y, "blue: healthy; orange: with a transaction held open", "small"))
+    out.append(_text(_MARGIN + _NAME + _WIDE + 90, y, "over the run", "small"))
     y += 10
     top = max(each.cycles_per_s for each in found) or 1.0
     for design in dict.fromkeys(each.case.design for each in found):
         own = [each for each in found if each.case.design == design]
-        out.append(text(_MARGIN, y + 12, design))
+        out.append(_text(_MARGIN, y + 12, design))
         peak = max(max(each.timeline, default=0.0) for each in own) or 1.0
         for number, each in enumerate(own):
             shown = "held" if each.case.held else "healthy"
@@ -80,13 +80,13 @@ def _block(out: list[str], y: int, title: str, found: Sequence[CaseResult]) -> i
 
 
 def _dequeues(out: list[str], y: int, report: Report) -> int:
-    out.append(text(_MARGIN, y, "buffers touched for one batch", "title"))
+    out.append(_text(_MARGIN, y, "buffers touched for one batch", "title"))
     y += 10
     for batch in dict.fromkeys(each.batch for each in report.dequeues):
         own = [each for each in report.dequeues if each.batch == batch]
         top = max(each.whole.total for each in own) or 1.0
         for each in own:
-            out.append(text(_MARGIN, y + 12, f"{each.design} of {batch}"))
+            out.append(_text(_MARGIN, y + 12, f"{each.design} of {batch}"))
             out.append(_bar(y, each.whole.total / top, f"{each.whole.total:,.0f}", "healthy"))
             y += _ROW
         y += _GAP
@@ -96,7 +96,17 @@ def _dequeues(out: list[str], y: int, report: Report) -> int:
 def _bar(y: float, share: float, label: str, style: str) -> str:
     x, wide = _MARGIN + _NAME, max(1.0, share * _WIDE)
     box = f'<rect class="{style}" x="{x}" y="{y + 2:g}" width="{wide:.1f}" height="{_ROW - 3}"/>'
-    return box + text(x + wide + 4, y + 12, label, "small")
+    return box + _text(x + wide + 4, y + 12, label, "small")
+
+
+def _text(x: float, y: float, content: str, style: str = "") -> str:
+    """A text that begins at a place; ``style``: its class."""
+    more = f' class="{style}"' if style else ""
+    return f'<text x="{x:g}" y="{y:g}"{more}>{escape(content)}</text>'
+
+
+def _path(points: Iterable[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
 
 
 def _curve(y: float, high: float, values: Sequence[float], top: float, colour: str) -> str:
@@ -107,4 +117,4 @@ def _curve(y: float, high: float, values: Sequence[float], top: float, colour: s
         (x + number * _LINE / (len(values) - 1), y + high - value / top * (high - 2))
         for number, value in enumerate(values)
     )
-    return f'<path class="line" stroke="{colour}" d="{path(points)}"/>'
+    return f'<path class="line" stroke="{colour}" d="{_path(points)}"/>'

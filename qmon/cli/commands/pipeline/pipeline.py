@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -102,33 +103,52 @@ def report(
     ] = None,
     until: Annotated[
         float | None,
-        typer.Option(
-            "--to", parser=_moment, metavar="DAY", help="Up to this day or time. Default: the newest there is."
-        ),
+        typer.Option("--to", parser=_moment, metavar="DAY", help="Up to this day or time. Default: now."),
     ] = None,
     queue: Annotated[str | None, typer.Option("--queue", metavar="NAME", help="Only queues of this name.")] = None,
     file: Annotated[
         Path | None,
         typer.Option("--file", "-f", metavar="FILE", help="Write one HTML file, and print nothing.", dir_okay=False),
     ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FOLDER", help="Write the report's data there, a CSV file for each table."),
+    ] = None,
+    parquet: Annotated[
+        Path | None, typer.Option("--parquet", metavar="FOLDER", help="The same as Parquet files.")
+    ] = None,
+    config: options.ConfigPath = None,
     output: options.Output = "table",
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Throughput, depth, ages, waits, incidents with their causes, worst hours, capacity, and the week before."""
-    if file is not None and not file.absolute().parent.is_dir():
-        raise BadInput(f"there is no folder {file.absolute().parent}")
+    """How the time was, and the three things to look at; then service levels, incidents, what was unusual, the time
+    before, capacity and coverage of each queue. One HTML file, text, JSON, or its data as files.
+
+    Service levels are the [[slo]] of qmon.toml.
+    """
+    for path in (file, csv, parquet):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise BadInput(f"there is no folder {path.absolute().parent}")
+    from qmon.config.file import read_config
+
+    objectives = read_config(config).objectives
     with lake_of(lake, master, conf) as source:
-        from qmon.pipeline.report.facts import gather, period_of
+        from qmon.pipeline.report.export import write_csv, write_parquet
+        from qmon.pipeline.report.facts import Asked, gather, period_of
         from qmon.pipeline.report.html import page
 
-        view = source.view()
-        found = gather(view, period_of(view, since, until), queue)
-        if file is not None:
-            file.write_text(page(found), encoding="utf-8")
-            say(f"{file}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
-            return
-    from qmon.cli.commands.pipeline.text import as_object, show
+        found = gather(source.view(), period_of(since, until, time.time()), Asked(queue, objectives))
+    if file is not None:
+        file.write_text(page(found), encoding="utf-8")
+        say(f"{file}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
+    for folder, put in ((csv, write_csv), (parquet, write_parquet)):
+        if folder is not None:
+            say(f"{folder}: {', '.join(put(found, folder))}")
+    if (file, csv, parquet) != (None, None, None):
+        return
+    from qmon.cli.commands.pipeline.objects import as_object
+    from qmon.cli.commands.pipeline.text import show
 
     if output == "table":
         show(found)

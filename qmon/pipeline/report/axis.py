@@ -1,0 +1,82 @@
+"""Axes of plots: where days and hours are, and round numbers of a scale."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from qmon.model.text import brief
+from qmon.pipeline.report.text import date_name, day_name, short
+
+WIDE: Final = 1000.0
+"""The width of a picture in its own units; it is stretched to the width of the page."""
+_HOUR_S: Final = 3600.0
+_DAY_S: Final = 86400.0
+_STEPS_S: Final = (
+    60.0, 300.0, 900.0, 1800.0, _HOUR_S, 2 * _HOUR_S, 3 * _HOUR_S, 6 * _HOUR_S, 12 * _HOUR_S,
+    *(n * _DAY_S for n in (1, 2, 7, 14, 28, 91, 182, 365)),
+)  # fmt: skip
+_MOST_TICKS: Final = 8
+_ROOM: Final = 0.9
+"""A tick nearer to the right end than this has no room for its label."""
+_ROUND: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
+_AGES_S: Final = (
+    1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, _HOUR_S, 2 * _HOUR_S, 4 * _HOUR_S,
+    6 * _HOUR_S, 12 * _HOUR_S, *(n * _DAY_S for n in (1, 2, 4, 7, 14, 28)),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Time from ``start`` to ``end``, seconds since the epoch, in stretches of ``step_s``."""
+
+    start: float
+    end: float
+    step_s: float
+
+    def x(self, at: float) -> float:
+        """Where a moment is, in units of ``WIDE``; what lies outside is at the end."""
+        share = (at - self.start) / (self.end - self.start)
+        return round(min(1.0, max(0.0, share)) * WIDE, 2)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Where days, or hours, begin (UTC), each with its label: empty where there is no room for one."""
+        length = self.end - self.start
+        step = next((each for each in _STEPS_S if length / each <= _MOST_TICKS), _STEPS_S[-1])
+        at = math.ceil(self.start / step) * step
+        found = []
+        while at < self.end:
+            found.append((self.x(at), _label(at, step) if self.x(at) <= _ROOM * WIDE else ""))
+            at += step
+        return found
+
+
+def _label(at: float, step: float) -> str:
+    if step > _DAY_S:
+        return date_name(at)
+    return day_name(at) if at % _DAY_S == 0 else f"{datetime.fromtimestamp(at, UTC):%H:%M}"
+
+
+def scale(highest: float, *, ages: bool = False) -> list[tuple[float, str]]:
+    """The values of a scale from 0 to at least the highest, each with its label."""
+    if ages:
+        top = next((each for each in _AGES_S if each >= highest), None)
+        if top is not None:
+            return [(0.0, "0"), (top / 2, _age(top / 2)), (top, _age(top))]
+        days = _round_up(highest / _DAY_S)
+        return [(0.0, "0"), (days / 2 * _DAY_S, f"{days / 2:g}d"), (days * _DAY_S, f"{days:g}d")]
+    top = _round_up(highest)
+    return [(0.0, "0"), (top / 2, short(top / 2)), (top, short(top))]
+
+
+def _age(seconds: float) -> str:
+    return f"{seconds:g}s" if seconds < 60 else brief(seconds)
+
+
+def _round_up(value: float) -> float:
+    if value <= 0:
+        return 1.0
+    size = 10.0 ** math.floor(math.log10(value))
+    return next(each * size for each in _ROUND if each * size >= value * (1 - 1e-9))

@@ -1,0 +1,157 @@
+"""The data of a report as files: a table for each of its parts, and the series that its plots are drawn from.
+
+Times are seconds since the epoch, as in the lake; what ends in ``_s`` is in seconds, in ``_per_s`` messages a second;
+shares are 0 to 1. What is not known is null in Parquet and an empty field in CSV.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from qmon.model.text import spreadsheet_safe
+from qmon.pipeline.report.facts import ReportFacts, mean, rate
+from qmon.pipeline.report.period import Trouble
+from qmon.pipeline.report.tables import watched
+
+_D, _S, _I, _B = pa.float64(), pa.string(), pa.int64(), pa.bool_()
+_OF_QUEUE: Final = {"target": _S, "queue": _S}
+_NONE: Final = Trouble(0.0, 0)
+SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
+    "levels": {
+        **_OF_QUEUE, "slo": _S, "figure": _S, "below": _D, "objective": _D, "window_s": _D, "counted_s": _D,
+        "bad_s": _D, "kept": _D, "met": _B, "budget_left": _D, "burn_rate": _D,
+    },
+    "queues": {
+        **_OF_QUEUE, "watched": _D, "incidents": _I, "incident_s": _D, "push_per_s": _D, "pop_per_s": _D,
+        "ready_mean": _D, "ready_p95": _D, "ready_max": _D, "oldest_p50_s": _D, "oldest_p95_s": _D,
+        "oldest_p99_s": _D, "push_before_per_s": _D, "oldest_p95_before_s": _D, "incident_before_s": _D,
+        "best_hour_per_s": _D, "growth_per_s_per_day": _D, "outgrown_days": _D, "outgrown_earliest_days": _D,
+        "outgrown_latest_days": _D,
+    },
+    "series": {
+        **_OF_QUEUE, "start_at": _D, "watched_s": _D, "push_per_s": _D, "pop_per_s": _D, "ready_mean": _D,
+        "ready_max": _D, "oldest_mean_s": _D, "oldest_max_s": _D, "in_progress_mean": _D,
+    },
+    "incidents": {
+        **_OF_QUEUE, "start_at": _D, "end_at": _D, "severity": _I, "cause": _S, "codes": _S, "proof": _S,
+        "ready_max": _D,
+    },
+    "unusual": {
+        **_OF_QUEUE, "figure": _S, "start_at": _D, "end_at": _D, "value": _D, "usual": _D, "usual_low": _D,
+        "usual_high": _D,
+    },
+    "operations": {
+        **_OF_QUEUE, "started_at": _D, "ended_at": _D, "kind": _S, "state": _S, "by": _S, "reason": _S, "done": _I,
+    },
+    "coverage": {"target": _S, "watched": _D, "watched_s": _D, "longest_gap_s": _D, "longest_gap_at": _D},
+}  # fmt: skip
+"""The columns of each file."""
+
+
+def data(facts: ReportFacts) -> dict[str, pa.Table]:
+    """Each part of the report as a table, by the name of its file."""
+    rows = {
+        "levels": _levels(facts), "queues": _queues(facts), "series": _series(facts), "incidents": _incidents(facts),
+        "unusual": _unusual(facts), "operations": [_picked("operations", row) for row in facts.operations],
+        "coverage": [
+            {"target": each.target, "watched": each.share, "watched_s": each.seconds, "longest_gap_s": each.gap_s,
+             "longest_gap_at": each.gap_at}
+            for each in facts.targets
+        ],
+    }  # fmt: skip
+    return {name: pa.Table.from_pylist(list(each), schema=pa.schema(SCHEMAS[name])) for name, each in rows.items()}
+
+
+def write_parquet(facts: ReportFacts, folder: Path) -> list[str]:
+    """Write them as Parquet files; their names. The folder is made if it is not there, files in it are replaced."""
+    folder.mkdir(exist_ok=True)
+    found = data(facts)
+    for name, table in found.items():
+        parquet.write_table(table, folder / f"{name}.parquet")
+    return [f"{name}.parquet" for name in found]
+
+
+def write_csv(facts: ReportFacts, folder: Path) -> list[str]:
+    """The same as CSV in UTF-8; a text that a spreadsheet would take for a formula begins with an apostrophe."""
+    folder.mkdir(exist_ok=True)
+    found = data(facts)
+    for name, table in found.items():
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            lines = csv.writer(file, lineterminator="\n")
+            lines.writerow(table.column_names)
+            lines.writerows([_field(value) for value in row.values()] for row in table.to_pylist())
+    return [f"{name}.csv" for name in found]
+
+
+def _field(value: object) -> object:
+    if isinstance(value, str):
+        return spreadsheet_safe(value)
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _picked(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {column: row[column] for column in SCHEMAS[name]}
+
+
+def _levels(facts: ReportFacts) -> Iterable[dict[str, Any]]:
+    for each in facts.levels:
+        asked = each.objective
+        yield {
+            "target": each.target, "queue": each.queue, "slo": asked.name, "figure": asked.figure,
+            "below": asked.below, "objective": asked.share, "window_s": asked.window_s, "counted_s": each.counted_s,
+            "bad_s": each.bad_s, "kept": each.share, "met": each.met, "budget_left": each.budget_left,
+            "burn_rate": each.burn_rate,
+        }  # fmt: skip
+
+
+def _queues(facts: ReportFacts) -> Iterable[dict[str, Any]]:
+    for q in facts.queues:
+        whole, before, can = q.whole, q.before, q.capacity
+        lost, lost_before = facts.trouble.get(q.key, _NONE), facts.trouble_before.get(q.key, _NONE)
+        yield {
+            "target": q.target, "queue": q.queue, "watched": watched(q, facts), "incidents": lost.incidents,
+            "incident_s": lost.seconds, "push_per_s": rate(whole, "pushed"), "pop_per_s": rate(whole, "popped"),
+            "ready_mean": mean(whole, "ready"), "ready_p95": whole["ready_p95"], "ready_max": whole["ready_max"],
+            **{f"oldest_{p}_s": whole[f"oldest_{p}"] for p in ("p50", "p95", "p99")},
+            "push_before_per_s": None if before is None else rate(before, "pushed"),
+            "oldest_p95_before_s": None if before is None else before["oldest_p95"],
+            "incident_before_s": None if before is None else lost_before.seconds,
+            "best_hour_per_s": can.sustained, "growth_per_s_per_day": can.growth, "outgrown_days": can.outgrown_days,
+            "outgrown_earliest_days": can.earliest_days, "outgrown_latest_days": can.latest_days,
+        }  # fmt: skip
+
+
+def _series(facts: ReportFacts) -> Iterable[dict[str, Any]]:
+    for q in facts.queues:
+        for row in q.plot:
+            yield {
+                "target": q.target, "queue": q.queue, "start_at": row["start_at"], "watched_s": row["seconds"],
+                "push_per_s": rate(row, "pushed"), "pop_per_s": rate(row, "popped"),
+                "ready_mean": mean(row, "ready"), "ready_max": row["ready_max"], "oldest_mean_s": mean(row, "oldest"),
+                "oldest_max_s": row["oldest_max"], "in_progress_mean": mean(row, "in_progress"),
+            }  # fmt: skip
+
+
+def _incidents(facts: ReportFacts) -> Iterable[dict[str, Any]]:
+    for row in facts.incidents:
+        named = ("target", "queue", "start_at", "end_at", "severity", "cause", "proof")
+        yield {name: row[name] for name in named} | {
+            "codes": ", ".join(row["codes"]), "ready_max": row["peak_ready"],
+        }  # fmt: skip
+
+
+def _unusual(facts: ReportFacts) -> Iterable[dict[str, Any]]:
+    for q in facts.queues:
+        for each in q.unusual:
+            worst = each.worst
+            yield {
+                "target": each.target, "queue": each.queue, "figure": worst.figure, "start_at": each.start,
+                "end_at": each.end, "value": worst.value, "usual": worst.band.median, "usual_low": worst.band.low,
+                "usual_high": worst.band.high,
+            }  # fmt: skip

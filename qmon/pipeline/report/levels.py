@@ -1,0 +1,128 @@
+"""Service levels: for how much of the time a figure stayed below its limit, and what is left of the time it may not.
+
+Counted in time that was watched and in which the figure was known; an empty queue, which has no oldest message, is
+younger than any limit. Hours say how long each value lasted, rounded by less than 0.8 %, and so is the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from qmon.config.slo import Objective
+
+DAY_S: Final = 86_400.0
+_LASTED: Final = {"ready": "ready_ms", "oldest_seconds": "oldest_ms"}
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How one queue stands against one objective over its window.
+
+    ``counted_s``: seconds that were watched and count; ``bad_s``: those in which the limit was reached. ``last_s`` and
+    ``last_bad_s``: the same of the last day. ``window_s``: seconds of the window.
+    """
+
+    objective: Objective
+    target: str
+    queue: str
+    counted_s: float
+    bad_s: float
+    last_s: float
+    last_bad_s: float
+
+    @property
+    def share(self) -> float | None:
+        """The share of the time that counts in which the figure stayed below the limit."""
+        return 1 - self.bad_s / self.counted_s if self.counted_s > 0 else None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the objective is met; ``None``: nothing was watched."""
+        return None if self.budget_left is None else self.budget_left >= 0
+
+    @property
+    def budget_s(self) -> float:
+        """Seconds of those that count in which the limit may be reached: the error budget."""
+        return (1 - self.objective.share) * self.counted_s
+
+    @property
+    def budget_left(self) -> float | None:
+        """The share of the error budget that is left; below 0 where more was used than there was."""
+        return 1 - self.bad_s / self.budget_s if self.counted_s > 0 else None
+
+    @property
+    def burn_rate(self) -> float | None:
+        """How fast the budget was used over the last day: at 1 it lasts exactly as long as the window.
+
+        The share of bad time over the share that may be bad (Google, "The Site Reliability Workbook", 2018, chapter 5).
+        """
+        return self.last_bad_s / self.last_s / (1 - self.objective.share) if self.last_s > 0 else None
+
+    @property
+    def goal(self) -> str:
+        """What it is about, in a few words: ``oldest < 2m for 99 % of 28d``."""
+        from qmon.model.text import format_duration, number
+        from qmon.pipeline.report.text import good_share
+
+        asked = self.objective
+        age = asked.figure == "oldest_seconds"
+        below = format_duration(asked.below) if age else number(asked.below)
+        return f"{asked.label} < {below} for {good_share(asked.share)} of {format_duration(asked.window_s)}"
+
+
+def longest_window_s(objectives: Sequence[Objective]) -> float:
+    """Seconds before the end that have to be read for these."""
+    return max((each.window_s for each in objectives), default=0.0)
+
+
+def levels(hours: DataFrame, objectives: Sequence[Objective], end: float) -> tuple[Level, ...]:
+    """How each queue stands at ``end`` (seconds since the epoch), the one with the least budget left first.
+
+    ``hours``: those of the longest window, of all queues that are asked for. A window is of whole hours.
+    """
+    if not objectives:
+        return ()
+    sums = [each for place, objective in enumerate(objectives) for each in _sums(place, objective, end)]
+    rows = hours.where(F.col("start_at") < end).groupBy("target", "queue").agg(*sums).collect()
+    return in_order(
+        Level(objective, row.target, row.queue, *(row[f"{name}_{place}"] or 0.0 for name in _SUMS))
+        for row in rows
+        for place, objective in enumerate(objectives)
+        if objective.of(row.target, row.queue)
+    )
+
+
+def in_order(found: Iterable[Level]) -> tuple[Level, ...]:
+    """The one with the least budget left first; those of which nothing is known last."""
+
+    def order(each: Level) -> tuple[Any, ...]:
+        left = each.budget_left
+        return left is None, left or 0.0, each.target, each.queue, each.objective.name
+
+    return tuple(sorted(found, key=order))
+
+
+_SUMS: Final = ("counted", "bad", "last", "last_bad")
+
+
+def _sums(place: int, objective: Objective, end: float) -> list[Column]:
+    lasted = F.col(_LASTED[objective.figure])
+    known, bad = _ms(lasted), _ms(lasted, objective.below)
+    if objective.figure == "oldest_seconds":
+        empty = F.coalesce(F.element_at("ready_ms", F.lit(0.0)), F.lit(0))
+        known += F.greatest(F.lit(0), F.least(empty, F.round(F.col("seconds") * 1000).cast("long") - known))
+    inside, last = F.col("start_at") >= end - objective.window_s, F.col("start_at") >= end - DAY_S
+    parts = zip(_SUMS, ((inside, known), (inside, bad), (last, known), (last, bad)), strict=True)
+    return [F.sum(F.when(which, each / 1000).otherwise(0.0)).alias(f"{name}_{place}") for name, (which, each) in parts]
+
+
+def _ms(lasted: Column, least: float | None = None) -> Column:
+    """Milliseconds of all values, or of those from a limit on; of no map none."""
+    entries = F.map_entries(F.coalesce(lasted, F.create_map().cast("map<double,bigint>")))
+    wanted = entries if least is None else F.filter(entries, lambda each: each.key >= least)
+    return F.aggregate(wanted, F.lit(0).cast("long"), lambda so_far, each: so_far + each.value)

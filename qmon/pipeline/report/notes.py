@@ -1,0 +1,39 @@
+"""What a reader must know about the figures of a report, and sentences that each of its forms has."""
+
+from __future__ import annotations
+
+from qmon.pipeline.report.facts import QueueFacts, ReportFacts
+from qmon.pipeline.report.tables import outgrown
+from qmon.pipeline.report.text import moment, number
+
+
+def length_of(facts: ReportFacts) -> str:
+    """Of what time and of which targets the report is."""
+    targets = [each.target for each in facts.targets]
+    some = ", ".join(targets[:5]) + (f" and {len(targets) - 5:,} more" if len(targets) > 5 else "")
+    return f"{some}: {moment(facts.period.start)[:16]} to {moment(facts.period.end)[:16]} UTC"
+
+
+def notes(facts: ReportFacts) -> list[str]:
+    """What a reader must know about the figures, one line each."""
+    found = [
+        "Healthy: the share of the time watched in which no verdict was a warning or worse. Ages are of the oldest "
+        "ready message; percentiles are weighted by time; a rate is messages over seconds read."
+    ]
+    if facts.left_out:
+        found.append(f"{facts.left_out:,} queues with fewer messages are not shown; --queue shows any.")
+    if facts.more_incidents:
+        found.append(f"{facts.more_incidents:,} more incidents are not listed; a shorter time shows them.")
+    if facts.baselines is None:
+        found.append("What is usual is not known; qmon pipeline baselines works it out, of four weeks at least.")
+    if facts.counts.get("bad"):
+        found.append(f"{facts.counts['bad']:,} lines of the recordings could not be read; the lake keeps them apart.")
+    return found
+
+
+def outlook(q: QueueFacts) -> str:
+    """When the queue will be outgrown, in a sentence."""
+    can = q.capacity
+    if can.outgrown_days is None:
+        return f"When it is outgrown: {can.why}."
+    return f"Pushes grow by {number(can.growth)}/s a day: outgrown {outgrown(q)}."

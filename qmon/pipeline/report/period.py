@@ -1,0 +1,102 @@
+"""The period of a report, and what is worked out of its rows without Spark: trouble, and how much was watched."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any, Final
+
+from qmon.pipeline.lake.delta import Within
+
+HOUR_S: Final = 3600.0
+Row = Mapping[str, Any]
+
+Key = tuple[str, str]
+"""A target and the name of one of its queues."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From ``start`` to before ``end``, seconds since the epoch."""
+
+    start: float
+    end: float
+
+    def within(self, over: str, dates: Sequence[date]) -> Within:
+        """What of a table can be of it; ``dates``: the days that the lake has."""
+        first, last = day_of(self.start), day_of(self.end - 0.001)
+        return Within([each for each in dates if first <= str(each) <= last], over=over, low=self.start, high=self.end)
+
+    def hours(self) -> Period:
+        """It with whole hours at both ends."""
+        return Period(self.start // HOUR_S * HOUR_S, -(-self.end // HOUR_S) * HOUR_S)
+
+    def before(self) -> Period:
+        """As many whole hours before it."""
+        whole = self.hours()
+        return Period(whole.start - (whole.end - whole.start), whole.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """``seconds`` in incidents, counted once where several overlap, and how many incidents there were."""
+
+    seconds: float
+    incidents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of a target was watched. ``seconds``: of those of the period; ``share``: of all of it.
+
+    ``gap_s``: the longest stretch of whole hours without anything, and ``gap_at`` its beginning; 0 where there is none.
+    """
+
+    target: str
+    seconds: float
+    share: float
+    gap_s: float = 0.0
+    gap_at: float | None = None
+
+
+def day_of(at: float) -> str:
+    """The day in UTC."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+
+
+def trouble(incidents: Iterable[Row], period: Period) -> dict[Key, Trouble]:
+    """The time in incidents of each queue, as far as it lies within a period."""
+    spans: dict[Key, list[tuple[float, float]]] = defaultdict(list)
+    for row in incidents:
+        start, end = max(row["start_at"], period.start), min(row["end_at"], period.end)
+        if start <= end and row["start_at"] < period.end:
+            spans[row["target"], row["queue"]].append((start, end))
+    return {key: Trouble(_together(each), len(each)) for key, each in spans.items()}
+
+
+def _together(spans: list[tuple[float, float]]) -> float:
+    total, until = 0.0, float("-inf")
+    for start, end in sorted(spans):
+        total += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return total
+
+
+def coverage(hours: Mapping[tuple[str, float], float], period: Period) -> tuple[Coverage, ...]:
+    """Of each target, from the seconds watched in each of its hours (target, beginning). The least watched first."""
+    found = []
+    for target in sorted({target for target, _ in hours}):
+        seconds, gap_s, gap_at, begun = 0.0, 0.0, None, None
+        for place in range(int(-(-(period.end - period.start) // HOUR_S))):
+            at = period.start + place * HOUR_S
+            watched = hours.get((target, at), 0.0)
+            seconds += watched
+            begun = None if watched > 0 else at if begun is None else begun
+            until = min(at + HOUR_S, period.end)
+            if begun is not None and until - begun > gap_s:
+                gap_s, gap_at = until - begun, begun
+        share = min(1.0, seconds / (period.end - period.start))
+        found.append(Coverage(target, seconds, share, gap_s, gap_at))
+    return tuple(sorted(found, key=lambda each: (each.share, each.target)))

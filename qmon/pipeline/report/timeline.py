@@ -1,0 +1,91 @@
+"""The time line of a report: when each queue was in trouble, when somebody did something, and when nobody watched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Final
+
+from qmon.pipeline.report.axis import WIDE, Axis
+from qmon.pipeline.report.facts import QueueFacts, ReportFacts
+from qmon.pipeline.report.period import Key, Row
+from qmon.pipeline.report.svg import Marks, Shade, days, labels_below, moment_line, shade
+from qmon.pipeline.report.text import day_time, seconds
+
+_HIGH: Final = 20.0
+_CRITICAL: Final = 3
+
+
+def marks_of(q: QueueFacts, facts: ReportFacts) -> Marks:
+    """What is marked of a queue, on the time line and in its plots: gaps, incidents, operations."""
+    shades = [*_gaps(q, facts)]
+    for place, row in enumerate(facts.incidents):
+        if (row["target"], row["queue"]) == q.key:
+            style = "crit" if row["severity"] >= _CRITICAL else "warn"
+            title = f"{row['cause']}, {seconds(row['end_at'] - row['start_at'])} from {day_time(row['start_at'])}"
+            shades.append(Shade(row["start_at"], row["end_at"], style, title, f"incident-{place}"))
+    done = [(row["started_at"], _told(row)) for row in facts.operations if _on(row, q.key)]
+    return Marks(tuple(shades), tuple(done))
+
+
+def timeline(facts: ReportFacts, anchors: Mapping[Key, str]) -> str:
+    """A row for each queue with an incident or an operation, by target. ``anchors``: where a queue's section is."""
+    axis = axis_of(facts)
+    rows, target = [], None
+    quiet = 0
+    for q in sorted(facts.queues, key=lambda each: each.target):
+        marks = marks_of(q, facts)
+        if not marks.moments and all(each.style == "off" for each in marks.shades):
+            quiet += 1
+            continue
+        if q.target != target:
+            target = q.target
+            rows.append(f'<div class="of">{escape(target)}</div>')
+        drawn = [days(axis, _HIGH), *(shade(each, axis, _HIGH) for each in marks.shades)]
+        drawn += [moment_line(at, title, axis, _HIGH) for at, title in marks.moments]
+        rows.append(
+            f'<a class="who" href="#{anchors[q.key]}">{escape(q.queue)}</a><svg viewBox="0 0 {WIDE:g} {_HIGH:g}" '
+            f'preserveAspectRatio="none" role="img" aria-label="{escape(q.queue, quote=True)}">{"".join(drawn)}</svg>'
+        )
+    if not rows:
+        return '<p class="soft">No incident and no operation.</p>'
+    legend = "".join(
+        f'<span class="k k{style}">{text}</span>'
+        for style, text in (("warn", "warning"), ("crit", "critical"), ("op", "operation"), ("off", "not watched"))
+    )
+    more = f" Nothing on {quiet:,} other queues." if quiet > 1 else " Nothing on one other queue." if quiet else ""
+    return (
+        f'<p class="soft">{legend}{more}</p><div class="time">{"".join(rows)}'
+        f'<div></div><div class="below">{labels_below(axis)}</div></div>'
+    )
+
+
+def axis_of(facts: ReportFacts) -> Axis:
+    """From the beginning of the period to its end, which is never in the future."""
+    return Axis(facts.period.start, facts.period.end, float(facts.step_s))
+
+
+def _on(row: Row, key: Key) -> bool:
+    """Whether an operation was on a queue, or on its whole target."""
+    return row["target"] == key[0] and row["queue"] in (None, "", key[1])
+
+
+def _told(row: Row) -> str:
+    by = f" by {row['by']}" if row["by"] else ""
+    return f"{row['kind']} {row['state']}{by}, {day_time(row['started_at'])}"
+
+
+def _gaps(q: QueueFacts, facts: ReportFacts) -> list[Shade]:
+    """Minutes or hours in which the queue was not watched."""
+    step, period = float(facts.step_s), facts.period
+    seen = {int((row["start_at"] - period.start) // step) for row in q.plot if row["seconds"] > 0}
+    found: list[Shade] = []
+    for place in range(int(-(-(period.end - period.start) // step))):
+        if place in seen:
+            continue
+        start, end = period.start + place * step, min(period.end, period.start + (place + 1) * step)
+        if found and found[-1].end == start:
+            found[-1] = Shade(found[-1].start, end, "off", "not watched")
+        else:
+            found.append(Shade(start, end, "off", "not watched"))
+    return found

@@ -1,0 +1,52 @@
+"""The report's page and its data as files, of queues with names that nothing should break at."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import re
+from pathlib import Path
+
+from pyarrow import parquet
+
+from qmon.pipeline.report.export import SCHEMAS, data, write_csv, write_parquet
+from qmon.pipeline.report.html import page
+from tests.pipeline.pages import HOSTILE, Page, hostile_facts
+
+
+def test_the_page_is_well_formed_and_every_link_leads_somewhere() -> None:
+    found = Page(page(hostile_facts()))
+    assert found.unclosed == []
+    assert len(found.names) == len(set(found.names))
+    assert {link.removeprefix("#") for link in found.links} <= set(found.names)
+    assert len(found.links) > 3 * len(HOSTILE)
+    assert all(link.startswith("#") for link in found.links)
+
+
+def test_names_are_text_and_the_one_script_is_ours() -> None:
+    text = page(hostile_facts())
+    (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'\"" in text
+    assert "alert(1)" not in script
+    for reach in ("http:", "https:", "url(", "src=", "<link", "@import", "innerHTML", "eval("):
+        assert reach not in text
+    queues = [row[1] for row in Page(text).tables["Service levels"][1:]]
+    assert set(HOSTILE) <= set(queues)
+
+
+def test_files_hold_what_the_report_says(tmp_path: Path) -> None:
+    facts = hostile_facts()
+    wanted = data(facts)
+    assert write_parquet(facts, tmp_path / "new") == [f"{name}.parquet" for name in SCHEMAS]
+    assert write_csv(facts, tmp_path / "new") == [f"{name}.csv" for name in SCHEMAS]
+    for name, table in wanted.items():
+        assert table.num_rows > 0, name
+        assert parquet.read_table(tmp_path / "new" / f"{name}.parquet").equals(table)
+        with (tmp_path / "new" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file, strict=True))
+        assert [line["target"] for line in lines] == table.column("target").to_pylist()
+    by_queue = dict(zip(wanted["queues"].column("queue").to_pylist(), wanted["queues"].to_pylist(), strict=True))
+    assert by_queue["orders"]["push_per_s"] == 4 * 1234567.0 / 21600
+    assert by_queue["orders"]["incident_s"] == 300.0
