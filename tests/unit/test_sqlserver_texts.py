@@ -63,7 +63,7 @@ def test_the_text_of_a_poll_recurs_and_holds_no_value(count: int, polls: int, co
 
 def test_what_is_shown_for_a_while_changes_no_text_when_it_is_shown_no_more() -> None:
     watch = Polls(12)
-    watch.poll(40)  # what is read once a minute is in it, too
+    watch.poll(20)
     texts = [
         {each.text for poll in watch.poll(5, focus)[2:] for each in poll}
         for focus in (Focus(), Focus(rows_of="q0"), Focus(), Focus(rows_of="q0"))

@@ -118,6 +118,8 @@ class Runner:
             new = known + new
             self._most, self._halving = min(max(1, len(known) // 2), _TOGETHER), True
         self._prove(new, again, results, timed, clock)
+        if self._by_text:  # at once, so that what is asked rarely does not change the text when it is due again
+            self._lists[later].update({e.key: e for e in new if not e.queue and e.key in self._proven})
         self.one_trip = self.trips == 1 and not new
         self.missed = frozenset(
             each.key for each in statements if each.key not in results and each.key not in self._failing
