@@ -18,6 +18,7 @@
 -- > lock_waits   NULL: not counted
 -- > lock_wait_s  NULL: not counted
 -- > splits       NULL: not counted
+-- > forwarded    NULL: there are none
 -- > ghosts       of a table its dead rows
 -- > own_scans  scans begun by our own session and not handed in yet
 WITH RECURSIVE part AS (
@@ -54,6 +55,7 @@ SELECT
     CAST(NULL AS bigint) AS lock_waits,
     CAST(NULL AS float8) AS lock_wait_s,
     CAST(NULL AS bigint) AS splits,
+    CAST(NULL AS bigint) AS forwarded,
     CAST(sum(CASE p.role WHEN 'table' THEN pg_stat_get_dead_tuples(p.id) END) AS bigint) AS ghosts,
     CAST(sum(pg_stat_get_xact_numscans(p.id)) AS bigint) AS own_scans
 FROM part AS p

@@ -17,6 +17,7 @@
 -- > lock_waits   NULL: not counted
 -- > lock_wait_s  NULL: not counted
 -- > splits       NULL: not counted
+-- > forwarded    NULL: there are none
 -- > ghosts       of a table its dead rows
 -- > own_scans  NULL: not known
 WITH RECURSIVE part AS (
@@ -53,6 +54,7 @@ SELECT
     CAST(NULL AS bigint) AS lock_waits,
     CAST(NULL AS float8) AS lock_wait_s,
     CAST(NULL AS bigint) AS splits,
+    CAST(NULL AS bigint) AS forwarded,
     CAST(sum(CASE p.role WHEN 'table' THEN pg_stat_get_dead_tuples(p.id) END) AS bigint) AS ghosts,
     CAST(NULL AS bigint) AS own_scans
 FROM part AS p
