@@ -109,7 +109,7 @@ def assert_waited(take: Taking) -> None:
         assert [one[f"{what}_{p}"] for p in ("p50", "p95", "p99")] == wanted
     facts = replace(hostile_facts(), messages=(one.asDict(),))
     cells = [seconds(one[f"{what}_{p}"]) for what in ("wait", "work") for p in ("p50", "p95", "p99")]
-    assert Page(page(facts)).tables["Archived messages"][1] == ["test", HOSTILE, number(len(rows)), *cells, "0 %"]
+    assert Page(page(facts)).tables["Archived messages"][1] == [HOSTILE, number(len(rows)), *cells, "0 %"]
 
 
 def assert_tidied(take: Taking, place: Path) -> None:

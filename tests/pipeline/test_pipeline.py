@@ -97,7 +97,7 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
     period = Period(START, START + 86400).hours()
     objectives = (
         Objective("fresh", "oldest_seconds", 28.0, 0.9, 7 * 86400.0, targets=("shop",)),
-        Objective("short", "ready", 960.0, 0.5, 86400.0, queues=("orders", "😀")),
+        Objective("short", "ready", 960.0, 0.5, 2 * 86400.0, queues=("orders", "😀")),
     )
     facts = gather(lake.view(), period, Asked(objectives=objectives))
     measured = reference.measured(reference.unique(r for r in expected if period.start <= r["sampled_at"] < period.end))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from itertools import groupby
@@ -25,6 +26,9 @@ from qmon.pipeline.report.tables import INCIDENT, QUEUE, Cell, ReportTable, tabl
 from qmon.pipeline.report.text import change, number, seconds
 from qmon.pipeline.report.timeline import axis_of, marks_of, timeline
 
+_NUMBER: Final = re.compile(
+    r"\b\d[\d.,]*(?: (?:[dhms%]|\d\d)(?!\w))+|\b[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2} \d\d:\d\d\b"
+)
 _PAGE: Final = "report.html"
 _SCRIPT: Final = "report.js"
 _SECTIONS: Final = {"level": "levels", "capacity": "capacity", "coverage": "coverage", "unusual": "unusual"}
@@ -34,9 +38,9 @@ def page(facts: ReportFacts) -> str:
     """The whole file as text."""
     anchors = {q.key: f"queue-{place}" for place, q in enumerate(facts.queues)}
     first = headline(facts)
-    body = [f"<h1>{escape(first)}</h1>", f'<p class="soft">{escape(length_of(facts))}</p>']
+    body = [f"<h1>{_unbroken(first)}</h1>", f'<p class="soft">{escape(length_of(facts))}</p>']
     if look := things(facts):
-        items = "".join(f'<li><a href="#{_place(each, anchors)}">{escape(each.text)}</a></li>' for each in look)
+        items = "".join(f'<li><a href="#{_place(each, anchors)}">{_unbroken(each.text)}</a></li>' for each in look)
         body.append(f'<p class="soft">Look at:</p><ol>{items}</ol>')
     body += ['<h2 id="time">Time line</h2>', timeline(facts, anchors)]
     body += [_table(each, anchors) for each in tables(facts)]
@@ -50,6 +54,11 @@ def page(facts: ReportFacts) -> str:
     return Template(_carried(_PAGE)).substitute(
         title=escape(first), body="\n".join(body), script=script, script_hash=f"sha256-{digest}"
     )
+
+
+def _unbroken(text: str) -> str:
+    """A sentence, in which no line ends between a number and its unit, or within a date."""
+    return _NUMBER.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), escape(text))
 
 
 def _carried(name: str) -> str:
@@ -143,25 +152,32 @@ def _table(table: ReportTable, anchors: Mapping[Key, str], level: str = "h2") ->
     if not table.rows:
         return f'{title}<p class="soft">none</p>'
     note = f'<p class="soft">{escape(table.note)}</p>' if table.note else ""
-    grouped = table.rows_are == QUEUE and len({row[0].text for row in table.rows}) > 1
-    columns = [
-        place for place in range(len(table.headings)) if not (table.rows_are == QUEUE and place == 0 and grouped)
-    ]
+    grouped = table.rows_are == QUEUE
+    columns = range(1 if grouped else 0, len(table.headings))
     head = "".join(f'<th scope="col"{_class(table, place)}>{escape(table.headings[place])}</th>' for place in columns)
     numbered = list(enumerate(table.rows))
-    if grouped:
-        numbered.sort(key=lambda each: each[1][0].text)
-    bodies = []
-    for target, rows in groupby(numbered, key=lambda each: each[1][0].text if grouped else ""):
-        group = (
-            f'<tr class="of"><th scope="rowgroup" colspan="{len(columns)}">{escape(target)}</th></tr>'
-            if grouped
-            else ""
-        )
-        bodies.append(
-            f"<tbody>{group}{''.join(_row(table, place, row, columns, anchors) for place, row in rows)}</tbody>"
-        )
+    if not grouped:
+        bodies = [_body(table, numbered, columns, anchors)]
+    else:
+        by_target = groupby(sorted(numbered, key=_target), key=_target)
+        bodies = [_body(table, rows, columns, anchors, target) for target, rows in by_target]
     return f'{title}{note}<div class="wide"><table><thead><tr>{head}</tr></thead>{"".join(bodies)}</table></div>'
+
+
+def _target(numbered: tuple[int, Sequence[Cell]]) -> str:
+    return numbered[1][0].text
+
+
+def _body(
+    table: ReportTable,
+    rows: Iterable[tuple[int, Sequence[Cell]]],
+    columns: Sequence[int],
+    anchors: Mapping[Key, str],
+    target: str = "",
+) -> str:
+    """The rows of one target, below its name, or all of them."""
+    group = f'<tr class="of"><th scope="rowgroup" colspan="{len(columns)}">{escape(target)}</th></tr>' if target else ""
+    return f"<tbody>{group}{''.join(_row(table, place, row, columns, anchors) for place, row in rows)}</tbody>"
 
 
 def _row(

@@ -55,7 +55,7 @@ def level_table(facts: ReportFacts) -> ReportTable:
     for each in facts.levels:
         asked = each.objective
         state = {True: "met", False: "missed", None: "not known"}[each.met]
-        left = None if each.budget_left is None else each.budget_s - each.bad_s
+        left = None if each.budget_left is None else round(each.budget_s - each.bad_s, 3)
         rows.append(
             (
                 Cell(each.target), Cell(each.queue), Cell(asked.name), Cell(each.goal), Cell(state),
@@ -65,7 +65,7 @@ def level_table(facts: ReportFacts) -> ReportTable:
             )
         )  # fmt: skip
     headings = (
-        "target", "queue", "slo", "objective", "", "kept", "budget left", "of the budget", "burn rate, last day",
+        "target", "queue", "slo", "objective", "state", "kept", "budget left", "of the budget", "burn rate, last day",
         "watched",
     )  # fmt: skip
     note = (
