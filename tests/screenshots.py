@@ -1,6 +1,7 @@
 """Pictures of the screens for the README and the manual: ``make screenshots``.
 
-ARGS is how many seconds to wait, or ``libraries``: the picture of their queues alone.
+ARGS is how many seconds to wait, or ``libraries``: the picture of their queues alone, or ``report``: those of the
+pipeline's report, which take a browser and some minutes.
 
 All others are taken from a live demo, which is recorded; for that of the blocking screen a table is locked for a
 moment.
@@ -185,6 +186,11 @@ def main(arguments: list[str]) -> int:
         from tests.libraries.picture import picture
 
         sys.stdout.write(f"{picture(FOLDER).relative_to(FOLDER.parent)}\n")
+        return 0
+    if arguments == ["report"]:
+        from tests.pipeline.picture import pictures
+
+        sys.stdout.writelines(f"{path.relative_to(FOLDER.parent)}\n" for path in pictures(FOLDER))
         return 0
     history_s = float(arguments[0]) if arguments else HISTORY_S
     with (

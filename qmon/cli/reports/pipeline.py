@@ -45,7 +45,7 @@ class QueuePeriod(TypedDict):
     watched: float
     incidents: int
     incident_seconds: float
-    incident_seconds_before: float | None
+    incident_before_seconds: float | None
     push_rate: float | None
     push_rate_before: float | None
     pop_rate: float | None
@@ -60,7 +60,7 @@ class QueuePeriod(TypedDict):
     oldest_p50_seconds: float | None
     oldest_p95_seconds: float | None
     oldest_p99_seconds: float | None
-    oldest_p95_seconds_before: float | None
+    oldest_p95_before_seconds: float | None
 
 
 class LookAt(TypedDict):

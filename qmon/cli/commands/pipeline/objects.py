@@ -75,7 +75,7 @@ def _queue(q: QueueFacts, facts: ReportFacts) -> dict[str, object]:
         "watched": watched(q, facts),
         "incidents": trouble.incidents,
         "incident_seconds": trouble.seconds,
-        "incident_seconds_before": None if before is None else facts.trouble_before.get(q.key, none).seconds,
+        "incident_before_seconds": None if before is None else facts.trouble_before.get(q.key, none).seconds,
         "push_rate": rate(q.whole, "pushed"),
         "push_rate_before": None if before is None else rate(before, "pushed"),
         "pop_rate": rate(q.whole, "popped"),
@@ -88,7 +88,7 @@ def _queue(q: QueueFacts, facts: ReportFacts) -> dict[str, object]:
         "ready_p95": q.whole["ready_p95"],
         "ready_max": q.whole["ready_max"],
         **{f"oldest_{p}_seconds": q.whole[f"oldest_{p}"] for p in ("p50", "p95", "p99")},
-        "oldest_p95_seconds_before": None if before is None else before["oldest_p95"],
+        "oldest_p95_before_seconds": None if before is None else before["oldest_p95"],
     }
 
 
