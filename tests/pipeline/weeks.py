@@ -82,6 +82,7 @@ def record(
     rng = random.Random(seed)
     session = SessionLine(target, "postgres", "18", "0.1.0", "Europe/Berlin", step_s, start_at)
     roll: RollingWriter | None = None
+    starts = 0
     todo = sorted(operations)
     last: float | None = None
     for poll in range(int(length_s // step_s)):
@@ -94,16 +95,18 @@ def record(
             roll, last = None, None
             continue
         if roll is None:
-            roll = RollingWriter(root, f"{seed:012x}", session)
+            starts += 1
+            roll = RollingWriter(root, f"{seed * 1000 + starts:012x}", session)
             roll.open(at, ())
         roll.roll(at, ())
         roll.add(_figures(rng, queues, moved, poll, at, None if last is None else at - last), at)
         while todo and todo[0][0] <= after:
             when, queue, kind, why = todo.pop(0)
+            moved = 120 if kind == Kind.REQUEUE else 0
             began, number = start_at + when, len(operations) - len(todo)
             done = Operation(
                 id=f"op{number}", kind=kind, queue=queue, state=OperationState.DONE, by="anna@ops-1",
-                reason=why, started_at=began, ended_at=began + 40, planned=120, done=120, skipped=0,
+                reason=why, started_at=began, ended_at=began + 40, planned=moved, done=moved, skipped=0,
                 changed=0, undo_state="no",
             )  # fmt: skip
             roll.add(done, at)

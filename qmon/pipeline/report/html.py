@@ -86,7 +86,7 @@ def _queue(q: QueueFacts, facts: ReportFacts, anchor: str) -> str:
             f"pops {change(rate(whole, 'popped'), rate(before, 'popped'))}, "
             f"p95 of the age {change(whole['oldest_p95'], before['oldest_p95'])}."
         )
-    text = "".join(f"<p>{escape(line)}</p>" for line in lines)
+    text = "".join(f"<p>{_unbroken(line)}</p>" for line in lines)
     worst = _table(worst_table(q), {}, "h4") if q.worst else ""
     return f'<section><h3 id="{anchor}">{escape(q.queue)}</h3>{text}{_plots(q, facts)}{worst}</section>'
 
@@ -116,9 +116,9 @@ def _plots(q: QueueFacts, facts: ReportFacts) -> str:
 
 
 def _growth(q: QueueFacts) -> str:
-    """The days with the line through them and its band, up to where it reaches the best hour; where there is a line."""
+    """The days, the band around the line through them, and what it will reach, if it will."""
     can, trend = q.capacity, q.capacity.trend
-    if trend is None or not q.days:
+    if trend is None or not q.days or can.outgrown_days is None:
         return ""
     first, last = q.days[0][0], q.days[-1][0]
     ahead = min(can.latest_days or 0.0, 2.0 * (last - first))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from qmon.model.text import UNKNOWN
 from qmon.pipeline.report.facts import QueueFacts, ReportFacts, mean, rate
 from qmon.pipeline.report.period import Row, Trouble
 from qmon.pipeline.report.text import change, good_share, moment, number, percent, seconds
@@ -113,8 +114,8 @@ def change_table(facts: ReportFacts) -> ReportTable:
         "watched before",
     )  # fmt: skip
     rows = tuple(_change(q, q.before, facts) for q in facts.queues if q.before is not None)
-    length = facts.period.end - facts.period.start
-    note = f"These {seconds(length)} against as long before, from {moment(facts.period.start - length)[:16]}."
+    before = facts.period.before()
+    note = f"Against the {seconds(before.end - before.start)} before, from {moment(before.start)[:16]}."
     return ReportTable("This time and the time before", "before", headings, rows, (0, 1), note=note, rows_are=QUEUE)
 
 
@@ -125,7 +126,7 @@ def _change(q: QueueFacts, before: Row, facts: ReportFacts) -> tuple[Cell, ...]:
     share = before["seconds"] / (facts.period.end - facts.period.start)
     return (
         Cell(q.target), Cell(q.queue), _number(pushes), _number(then), _change_cell(pushes, then), _seconds(age),
-        _seconds(old), _change_cell(age, old), _seconds(lost), _seconds(lost_then), _share(min(1.0, share)),
+        _seconds(old), _change_cell(age, old), _lost(lost), _lost(lost_then), _share(min(1.0, share)),
     )  # fmt: skip
 
 
@@ -141,6 +142,7 @@ def unusual_table(facts: ReportFacts) -> ReportTable:
 
 
 _MOST_UNUSUAL: Final = 30
+_LEAST_GROWTH: Final = 0.005
 
 
 def _unusual(each: Unusual) -> tuple[Cell, ...]:
@@ -185,7 +187,7 @@ def capacity_table(facts: ReportFacts) -> ReportTable:
     headings = ("target", "queue", "push/s, last day", "best hour, pop/s", "growth, push/s a day", "outgrown")
     rows = tuple(
         (Cell(q.target), Cell(q.queue), _number(q.capacity.daily), _number(q.capacity.sustained),
-         _number(q.capacity.growth), Cell(outgrown(q), q.capacity.outgrown_days))
+         Cell(_growth(q.capacity.growth), q.capacity.growth), Cell(outgrown(q), q.capacity.outgrown_days))
         for q in facts.queues
     )  # fmt: skip
     note = (
@@ -195,6 +197,10 @@ def capacity_table(facts: ReportFacts) -> ReportTable:
     return ReportTable("Capacity", "capacity", headings, rows, (0, 1, 5), 5, note=note, rows_are=QUEUE)
 
 
+def _growth(value: float | None) -> str:
+    return UNKNOWN if value is None else "about 0" if abs(value) < _LEAST_GROWTH else f"{value:+,.2f}"
+
+
 def outgrown(q: QueueFacts) -> str:
     """When pushes reach what the best hour popped, in words."""
     can = q.capacity
@@ -202,7 +208,7 @@ def outgrown(q: QueueFacts) -> str:
         return can.why
     if not can.outgrown_days:
         return "now"
-    return f"in {can.outgrown_days:,.0f} days, {can.earliest_days:,.0f} to {can.latest_days:,.0f}"
+    return f"in {can.outgrown_days:,.0f} days ({can.earliest_days:,.0f} to {can.latest_days:,.0f})"
 
 
 def coverage_table(facts: ReportFacts) -> ReportTable:
@@ -256,6 +262,11 @@ def _number(value: float | None) -> Cell:
 
 def _seconds(value: float | None) -> Cell:
     return Cell(seconds(value), value)
+
+
+def _lost(value: float) -> Cell:
+    """Time in incidents, of which there may have been none."""
+    return Cell(seconds(value) if value else "none", value)
 
 
 def _share(value: float | None) -> Cell:

@@ -53,10 +53,10 @@ def timeline(facts: ReportFacts, anchors: Mapping[Key, str]) -> str:
         f'<span class="k k{style}">{text}</span>'
         for style, text in (("warn", "warning"), ("crit", "critical"), ("op", "operation"), ("off", "not watched"))
     )
-    more = f" Nothing on {quiet:,} other queues." if quiet > 1 else " Nothing on one other queue." if quiet else ""
+    more = f"Nothing on {quiet:,} other queues." if quiet > 1 else "Nothing on one other queue." if quiet else ""
     return (
-        f'<p class="soft">{legend}{more}</p><div class="time">{"".join(rows)}'
-        f'<div></div><div class="below">{labels_below(axis)}</div></div>'
+        f'<p class="soft">{legend}</p><div class="time">{"".join(rows)}'
+        f'<div></div><div class="below">{labels_below(axis)}</div></div><p class="soft">{more}</p>'
     )
 
 
