@@ -102,11 +102,11 @@ def record(
         roll.add(_figures(rng, queues, moved, poll, at, None if last is None else at - last), at)
         while todo and todo[0][0] <= after:
             when, queue, kind, why = todo.pop(0)
-            moved = 120 if kind == Kind.REQUEUE else 0
+            messages = 120 if kind == Kind.REQUEUE else 0
             began, number = start_at + when, len(operations) - len(todo)
             done = Operation(
                 id=f"op{number}", kind=kind, queue=queue, state=OperationState.DONE, by="anna@ops-1",
-                reason=why, started_at=began, ended_at=began + 40, planned=moved, done=moved, skipped=0,
+                reason=why, started_at=began, ended_at=began + 40, planned=messages, done=messages, skipped=0,
                 changed=0, undo_state="no",
             )  # fmt: skip
             roll.add(done, at)
