@@ -89,3 +89,9 @@ def fresh_database(server: EmbeddedServer) -> Iterator[str]:
         yield server.url(name)
     finally:
         query(server.url("postgres"), f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def known(value: float | None) -> float:
+    """A figure that there has to be."""
+    assert value is not None
+    return value

@@ -46,6 +46,12 @@ def drivable(layout: Layout) -> Layout:
     return layout
 
 
+def type_taken(layout: Layout, slot: str) -> tuple[str, ...] | None:
+    """The table type of SQL Server that a routine of the design takes, by its slot; ``None`` where there is none."""
+    taker = layout.routine(_TYPES.get(slot, ""))
+    return None if taker is None else (taker.schema, taker.name.removesuffix(_TYPES[slot]) + slot)
+
+
 class Statements:
     """The statements of one queue on one connection, rendered once each."""
 
@@ -140,8 +146,8 @@ class Statements:
         layout, ring = self.layout, self.layout.ring
         if (routine := layout.routine(slot)) is not None:
             return routine.parts
-        if (taker := layout.routine(_TYPES.get(slot, ""))) is not None:
-            return (taker.schema, taker.name.removesuffix(_TYPES[slot]) + slot)
+        if (taken := type_taken(layout, slot)) is not None:
+            return taken
         if slot == "table":
             return layout.table.parts
         if slot == "state":

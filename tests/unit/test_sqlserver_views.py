@@ -113,7 +113,9 @@ def what_grows_or_fails_on_a_real_server_is_not_written(file: SqlFile) -> None:
         ):
             database, thing = re.split(r",\s*(?![^()]*\))", arguments)[:2]
             assert database == "DB_ID()", "NULL would ask about every database"
-            assert thing.startswith(("COALESCE(CAST(:table_id", "OBJECT_ID({table")), "NULL would ask about every table"
+            assert thing.startswith(("COALESCE(CAST(:table_id", "OBJECT_ID({table", "COALESCE(OBJECT_ID({")), (
+                "NULL would ask about every table"
+            )
             assert before != "APPLY", "the documentation says that it takes no correlated arguments"
     if "dm_os_performance_counters" in text:
         level = "cntr_type = 65792" in text and "NULL AS bigint) AS persistent_bytes" in text

@@ -130,9 +130,9 @@ def outcome(design: str, rate: float, *, held: bool = False) -> CaseResult:
 def report() -> Report:
     healthy = (outcome("naive", 100.0), outcome("ring", 150.0))
     found = (*healthy, outcome("naive", 10.0, held=True), outcome("ring", 135.0, held=True))
-    reads = Reads(10.0, 20.0, 30.0)
+    reads = Reads(60.0, 10.0, 20.0, 30.0)
     dequeues = (Dequeue("batch_fast", 10, 40_000, reads, reads, 4_000, 1.5),)
-    return Report(PLAN, Conditions("<shop> & co", "18.6", {"fsync": "on"}, 1e5), found, dequeues)
+    return Report(PLAN, Conditions("<shop> & co", "postgres", "18.6", {"fsync": "on"}, 1e5), found, dequeues)
 
 
 def test_ratios_are_over_the_reference_of_the_same_part() -> None:

@@ -15,11 +15,9 @@ import pytest
 
 from qmon.engines.base import Session, Target
 from qmon.engines.sql import queries
-from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout
 from qmon.operate.install.object_names import table_name
-from qmon.workload.bench.site import check
 from qmon.workload.keeper import Keeper
 from qmon.workload.member import Worker
 from qmon.workload.popper import Popper
@@ -263,10 +261,3 @@ def test_a_worker_goes_by_the_name_of_its_application() -> None:
             found = ENGINE.keywords(Target("t", "sqlserver", given), session)
             shown = [value for word, value in found.items() if word.lower() == "app"]
             assert shown == ["shop" if "app" in given and not session.application else name]
-
-
-def test_the_bench_says_at_once_that_it_has_no_loop_here() -> None:
-    with pytest.raises(
-        BadInput, match="no driving loop for sqlserver yet: it measures PostgreSQL; nothing was created"
-    ):
-        check(ENGINE, (16, 0))

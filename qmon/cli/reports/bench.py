@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from qmon.engines.base import EngineName
 from qmon.workload.bench.cases import BenchPlan
-from qmon.workload.bench.results import Latency, Reads, Wait
+from qmon.workload.bench.results import Latency, Reads, ServerCounts, Wait
 
 
 class BenchLoad(TypedDict):
@@ -28,14 +29,15 @@ class BenchLoad(TypedDict):
     samples: int
     dead_rows: int
     hot_share: float | None
-    vacuums: int
+    vacuums: int | None
     bytes: int
-    deadlocks: int
+    deadlocks: int | None
     missed: int
     errors: int
     last_error: str
     timeline: list[float]
     slice_s: float
+    server: ServerCounts | None
 
 
 class ArticleReads(TypedDict):
@@ -56,8 +58,8 @@ class BenchDequeue(TypedDict):
     whole: Reads
     batches: int
     mean_ms: float
-    first_total: float
-    whole_total: float
+    first_total: float | None
+    whole_total: float | None
     article: ArticleReads
 
 
@@ -66,9 +68,11 @@ class BenchReport(TypedDict):
 
     schema: Literal[1]
     target: str
+    engine: EngineName
     server_version: str
     settings: dict[str, str]
     empty_loops_per_s: float
+    clock_step_us: float | None
     plan: BenchPlan
     loads: list[BenchLoad]
     dequeues: list[BenchDequeue]

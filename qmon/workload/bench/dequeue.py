@@ -10,7 +10,8 @@ from typing import Final
 from qmon.engines.base import Bound
 from qmon.model.layout.layout import Layout
 from qmon.workload.bench.cases import BenchPlan
-from qmon.workload.bench.readings import Counters, counters, wait_until_gone
+from qmon.workload.bench.loops import named
+from qmon.workload.bench.readings import Counters, counters, moved, wait_until_gone
 from qmon.workload.bench.results import Dequeue, Reads
 from qmon.workload.bench.site import Site
 
@@ -33,15 +34,15 @@ def dequeue(site: Site, plan: BenchPlan, design: str, batch: int, layout: Layout
     Payloads are read to the last byte. Popped messages stay where they are, as in the article: nobody archives.
     """
     _fill(site, plan, layout, on_progress)
-    before = counters(site)
+    before = counters(site, layout, batch)
     firsts = _pop(site, layout, batch, _FIRST)
-    middle = counters(site)
+    middle = counters(site, layout, batch)
     began = time.perf_counter()
     rest = _pop(
         site, layout, batch, None, lambda done: on_progress(0.5 + min(plan.rows, firsts * batch + done) / plan.rows / 2)
     )
     spent = time.perf_counter() - began
-    after = counters(site)
+    after = counters(site, layout, batch)
     return Dequeue(
         design,
         batch,
@@ -54,9 +55,7 @@ def dequeue(site: Site, plan: BenchPlan, design: str, batch: int, layout: Layout
 
 
 def _fill(site: Site, plan: BenchPlan, layout: Layout, on_progress: OnProgress) -> None:
-    routine = layout.routine("push_batch")
-    names = {"push_batch": None if routine is None else routine.parts}
-    bound = site.statement("fill", names)
+    bound = site.named("fill", {slot: named(layout, slot) for slot in ("push_batch", "messages")})
     with contextlib.closing(site.connect("load fill")) as connection:
         done = 0
         while done < plan.rows:
@@ -69,8 +68,7 @@ def _fill(site: Site, plan: BenchPlan, layout: Layout, on_progress: OnProgress) 
 
 def _pop(site: Site, layout: Layout, batch: int, most: int | None, on_progress: OnProgress | None = None) -> int:
     """Pop a number of batches, or all there are, in a session of its own; returns how many."""
-    routine = layout.routine("pop_batch")
-    statement = site.statement("dequeue", {"pop_batch": None if routine is None else routine.parts})
+    statement = site.named("dequeue", {"pop_batch": named(layout, "pop_batch")})
     batches = messages = 0
     with contextlib.closing(site.connect("load dequeue")) as connection:
         while most is None or batches < most:
@@ -86,7 +84,8 @@ def _pop(site: Site, layout: Layout, batch: int, most: int | None, on_progress: 
 
 
 def _reads(before: Counters, after: Counters, batches: int) -> Reads:
-    each = max(1, batches)
-    return Reads(
-        (after.heap - before.heap) / each, (after.idx - before.idx) / each, (after.toast - before.toast) / each
-    )
+    def of(name: str) -> float | None:
+        found = moved(getattr(before.reads, name), getattr(after.reads, name))
+        return None if found is None else found / max(1, batches)
+
+    return Reads(of("total"), of("table"), of("index"), of("payload"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -43,6 +44,8 @@ def percentile(counts: Sequence[int], share: float) -> float | None:
 
 
 def read(text: object) -> tuple[int, ...]:
-    """A histogram as the server hands it over: ``{0,12,…}``; nothing is all zero."""
+    """A histogram as the server hands it over: ``{0,12,…}``, or four bytes for each bucket; nothing is all zero."""
+    if isinstance(text, bytes):
+        return struct.unpack(f">{BUCKETS}i", text)
     inner = str(text or "").strip("{}")
     return tuple(map(int, inner.split(","))) if inner else NOTHING

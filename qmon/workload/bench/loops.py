@@ -5,17 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.engines.base import Bound, Statement
+from qmon.engines.base import Bound, Engine, Statement
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.layout import Layout
 from qmon.workload.bench.cases import Case
 from qmon.workload.bench.site import Site
+from qmon.workload.statements import type_taken
 
 PUSHED: Final = "bench_pushed"
 POPPED: Final = "bench_popped"
 GATE: Final = f"{{{PUSHED},{POPPED}}}"
 """The two sequences of the gate, as an array literal."""
+_FOUND: Final = {
+    ("id", "payload"): "found",
+    ("id", "payload", "attempt"): "found_attempt",
+    ("id", "payload", "attempt", "title", "queue_date_time"): "found_title",
+}
+"""Where what a pop returns has to be put somewhere: the statement that makes the type for it, by its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,11 @@ def make_loops(site: Site, layout: Layout, case: Case) -> Loops:
         site.run("gate", {"gate": site.in_schema(gate)})
     suffix = "_loop" if case.batch == 1 else "_batch_loop"
     pop = "take" if case.completes else "pop"
-    return Loops(_made(site, layout, f"push{suffix}", "bench_push"), _made(site, layout, f"{pop}{suffix}", "bench_pop"))
+    if layout.ring is not None and site.has(f"{pop}_ring{suffix}"):
+        pop += "_ring"
+    verb = "pop" if case.batch == 1 else "pop_batch"
+    push = _made(site, layout, f"push{suffix}", "bench_push", verb)
+    return Loops(push, _made(site, layout, f"{pop}{suffix}", "bench_pop", verb))
 
 
 def empty_loop(site: Site) -> Statement:
@@ -41,7 +52,8 @@ def empty_loop(site: Site) -> Statement:
     return site.statement("call", {"loop": site.in_schema("bench_empty")})
 
 
-def _made(site: Site, layout: Layout, file: str, procedure: str) -> Statement:
+def _made(site: Site, layout: Layout, file: str, procedure: str, pop: str) -> Statement:
+    """Create one procedure; ``pop``: the routine that takes messages out."""
     query = queries.load(site.engine.name, f"action/bench/{file}", site.connection.version)
     own: dict[str, Name] = {
         "loop": site.in_schema(procedure),
@@ -50,17 +62,36 @@ def _made(site: Site, layout: Layout, file: str, procedure: str) -> Statement:
     }
     if "type" in query.names:
         own["type"] = _message_type(site, layout)
-    names = {name: own[name] if name in own else _routine(layout, name) for name in query.names}
+    if "found" in query.names:
+        own["found"] = _found_type(site, layout, pop)
+    names = {name: own[name] if name in own else named(layout, name) for name in query.names}
     site.connection.execute(Bound(queries.render(query, names, site.engine)))
     return site.statement("call", {"loop": site.in_schema(procedure)})
 
 
-def _routine(layout: Layout, verb: str) -> Name:
-    found = layout.routine(verb)
-    return None if found is None else found.parts
+def named(layout: Layout, slot: str) -> Name:
+    """A routine of the design, or a type that one takes; ``None`` where the design has none."""
+    found = layout.routine(slot)
+    return type_taken(layout, slot) if found is None else found.parts
+
+
+def returned(engine: Engine, version: tuple[int, int], layout: Layout, verb: str) -> str:
+    """The statement that makes the type for what a procedure of the design returns."""
+    files = queries.design_files(engine.name, layout.design, version)
+    (columns,) = (query.columns for query in files if f"CREATE PROCEDURE {{{verb}}}" in query.text)
+    return _FOUND[columns]
+
+
+def _found_type(site: Site, layout: Layout, verb: str) -> Name:
+    made = site.in_schema("bench_found")
+    file = returned(site.engine, site.connection.version, layout, verb)
+    site.run(file, {"found": made, "type": _message_type(site, layout)})
+    return made
 
 
 def _message_type(site: Site, layout: Layout) -> Name:
+    if not site.has("message_type"):
+        return ("varbinary" if layout.traits.binary else "nvarchar",)
     push = layout.routine("push")
     ((home, name),) = site.rows("message_type", {"schema": site.schema, "push": "" if push is None else push.name})
     return (str(home), str(name))

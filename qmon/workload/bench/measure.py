@@ -9,12 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from qmon.engines.base import Bound, Value
-from qmon.engines.sql import queries
 from qmon.model.layout.layout import Layout
 from qmon.workload.bench import histogram
 from qmon.workload.bench.cases import BenchPlan, Case, gate
 from qmon.workload.bench.loops import empty_loop, make_loops
-from qmon.workload.bench.readings import BenchWaitSampler, Counters, counters, wait_until_gone
+from qmon.workload.bench.readings import (
+    BenchWaitSampler,
+    Counters,
+    counters,
+    moved,
+    server_counts,
+    wait_until_gone,
+)
 from qmon.workload.bench.results import CaseResult, Latency
 from qmon.workload.bench.sessions import SLICE_S, LoadSession, LoadSessions, Slice
 from qmon.workload.bench.site import Site
@@ -39,15 +45,15 @@ def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, on_progress
     warm = math.ceil(plan.warm_up_s / SLICE_S)
     count = warm + max(1, round(plan.seconds / SLICE_S))
     sampler = BenchWaitSampler(site)
-    with _held(site) if case.held else contextlib.nullcontext():
-        before = counters(site)
-        with LoadSessions(site.connect, site.statement("salvage")) as sessions:
+    with _held(site, layout) if case.held else contextlib.nullcontext():
+        before = counters(site, layout, case.batch)
+        with LoadSessions(site.connect, site.salvage) as sessions:
             sessions.add("pusher", plan.pushers, loops.push, settings)
             sessions.add("popper", plan.poppers, loops.pop, settings)
             _watch(site, sessions, count, warm, on_progress, sampler)
             sessions.check()
         wait_until_gone(site)
-        after = counters(site)
+        after = counters(site, layout, case.batch)
     return _outcome(case, sessions, warm, count, before, after, sampler)
 
 
@@ -55,7 +61,7 @@ def empty_rate(site: Site, plan: BenchPlan) -> float:
     """Rounds per second of the loop with nothing in it, with as many sessions as the load has."""
     call = empty_loop(site)
     count = round(1.0 / SLICE_S)
-    with LoadSessions(site.connect, site.statement("salvage")) as sessions:
+    with LoadSessions(site.connect, site.salvage) as sessions:
         sessions.add("pusher", plan.pushers + plan.poppers, call, {"batch": 1, "unit": 16, "ahead": 1, "bytes": 1})
         sessions.start(_clock(site) + _SETTLE_S, count)
         while sessions.working:
@@ -82,11 +88,10 @@ def _watch(
 
 
 @contextlib.contextmanager
-def _held(site: Site) -> Iterator[None]:
+def _held(site: Site, layout: Layout) -> Iterator[None]:
     """A transaction that is open for the whole block."""
     with contextlib.closing(site.connect("holder")) as connection, connection.transaction():
-        pin = queries.load(site.engine.name, "action/workload/pin", connection.version)
-        connection.fetch(Bound(queries.render(pin, {}, site.engine)))
+        connection.fetch(Bound(site.named("hold", {"table": layout.table.parts})))
         yield
 
 
@@ -129,7 +134,9 @@ def _outcome(
     per_slice = [0] * (count - warm)
     for each in pops:
         per_slice[each.number - warm] += each.messages
-    updated = after.updated - before.updated
+    updated, buffers = moved(before.updated, after.updated), moved(before.reads.total, after.reads.total)
+    wal, hot, deadlocks = (moved(getattr(before, name), getattr(after, name)) for name in ("wal", "hot", "deadlocks"))
+    vacuums = moved(before.vacuums, after.vacuums)
     complaints = [each.last_error for each in sessions.all if each.last_error]
     return CaseResult(
         case,
@@ -139,18 +146,19 @@ def _outcome(
         push=_latency(each.spent for each in pushes),
         pop=_latency(each.spent for each in pops),
         complete=_latency(each.completed for each in pops),
-        buffers_per_cycle=(after.buffers - before.buffers) / cycles if cycles else None,
-        wal_per_cycle=(after.wal - before.wal) / cycles if cycles else None,
+        buffers_per_cycle=None if buffers is None or not cycles else buffers / cycles,
+        wal_per_cycle=None if wal is None or not cycles else wal / cycles,
         waits=sampler.top(),
         samples=sampler.samples,
         dead_rows=after.dead,
-        hot_share=(after.hot - before.hot) / updated if updated else None,
-        vacuums=after.vacuums - before.vacuums,
+        hot_share=hot / updated if updated and hot is not None else None,
+        vacuums=None if vacuums is None else int(vacuums),
         bytes=after.bytes,
-        deadlocks=after.deadlocks - before.deadlocks,
+        deadlocks=None if deadlocks is None else int(deadlocks),
         missed=sum(each.missed for each in (*pushes, *pops)),
         errors=sum(each.errors for each in sessions.all),
         last_error=complaints[-1] if complaints else "",
         timeline=tuple(number / SLICE_S for number in per_slice),
         slice_s=SLICE_S,
+        server=server_counts(before, after, cycles),
     )

@@ -8,18 +8,21 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.engines.base import Bound
+from qmon.engines.base import Bound, Value
 from qmon.engines.rows import records
-from qmon.workload.bench.loops import GATE
-from qmon.workload.bench.results import Wait
+from qmon.engines.sql import queries
+from qmon.model.layout.layout import Layout
+from qmon.model.samples.counters import ServerCounters
+from qmon.workload.bench.loops import GATE, named
+from qmon.workload.bench.results import Reads, ServerCounts, Wait
 from qmon.workload.bench.site import Site
 
 _GONE_WITHIN_S: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Counters:
-    """A row of ``readings.sql``."""
+class _PostgresReadings:
+    """A row of ``readings.sql`` on PostgreSQL."""
 
     wal: int
     heap: int
@@ -33,17 +36,107 @@ class Counters:
     bytes: int
     deadlocks: int
 
-    @property
-    def buffers(self) -> int:
-        """Buffers touched in all."""
-        return self.heap + self.idx + self.toast
+
+@dataclass(frozen=True, slots=True)
+class SqlServerReadings:
+    """A row of ``readings.sql`` on SQL Server: totals since it started, or since it took the table into memory."""
+
+    wal: int | None
+    reads: int
+    payload: int
+    dead: int
+    bytes: int
+    allocations: int
+    page_latches: int
+    page_latch_ms: int
+    root_latches: int
+    locks: int
+    lock_ms: int
 
 
-def counters(site: Site) -> Counters:
-    """The counters as the server shows them now."""
-    bound = Bound(site.statement("readings"), {"schema": site.schema, "gate": GATE})
-    (found,) = records(Counters, site.connection.fetch(bound))
-    return found
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What the server has counted, at a moment: totals, but ``dead`` (rows) and ``bytes`` are as they are now.
+
+    Attributes:
+        at_s: when, on our monotonic clock.
+        wal: bytes of log written.
+        reads: buffers, or pages, touched.
+        updated: rows updated; ``hot``: of these within their page; ``vacuums``; ``None``: the server has no such thing.
+        tables: what SQL Server counts of the queue's tables, ``server``: of the whole server; ``None`` elsewhere.
+    """
+
+    at_s: float
+    wal: int | None
+    reads: Reads
+    dead: int
+    bytes: int
+    deadlocks: int | None
+    updated: int | None = None
+    hot: int | None = None
+    vacuums: int | None = None
+    tables: SqlServerReadings | None = None
+    server: ServerCounters | None = None
+
+
+def counters(site: Site, layout: Layout, batch: int) -> Counters:
+    """The counters as the server shows them now; ``batch``: messages at a time, which says what the load calls."""
+    many = "" if batch == 1 else "_batch"
+    known = {verb: named(layout, f"{verb}{many}") for verb in ("push", "pop", "complete")}
+    known["table"] = layout.table.parts
+    known["data"] = None if layout.data_table is None else layout.data_table.parts
+    values: dict[str, Value] = {"schema": site.schema, "gate": GATE}
+    statement = site.named("readings", known)
+    rows = site.connection.fetch(Bound(statement, {name: values[name] for name in statement.parameters}))
+    at_s = time.monotonic()
+    if site.engine.name == "postgres":
+        (own,) = records(_PostgresReadings, rows)
+        reads = Reads(own.heap + own.idx + own.toast, own.heap, own.idx, own.toast)
+        return Counters(
+            at_s, own.wal, reads, own.dead, own.bytes, own.deadlocks, own.updated, own.hot, own.vacuums
+        )  # fmt: skip
+    (found,) = records(SqlServerReadings, rows)
+    probe = queries.load(site.engine.name, "probe/server_counters", site.connection.version)
+    (server,) = records(ServerCounters, site.connection.fetch(Bound(queries.render(probe, {}, site.engine))))
+    reads = Reads(found.reads, None, None, found.payload)
+    return Counters(
+        at_s, found.wal, reads, found.dead, found.bytes, server.deadlocks, tables=found, server=server
+    )  # fmt: skip
+
+
+def moved(before: float | None, after: float | None) -> float | None:
+    """By how much a total has grown; ``None`` where it is not known, or was begun anew meanwhile."""
+    return None if before is None or after is None or after < before else after - before
+
+
+def server_counts(before: Counters, after: Counters, cycles: int) -> ServerCounts | None:
+    """What SQL Server has counted between two readings; ``None`` on another server, and without a cycle."""
+    if not cycles or before.tables is None or after.tables is None or before.server is None or after.server is None:
+        return None
+
+    seconds = after.at_s - before.at_s
+
+    def cycle(name: str, first: object = before.tables, last: object = after.tables) -> float | None:
+        found = moved(getattr(first, name), getattr(last, name))
+        return None if found is None else found / cycles
+
+    def second(name: str) -> float | None:
+        found = moved(getattr(before.server, name), getattr(after.server, name))
+        return None if found is None else found / seconds
+
+    return ServerCounts(
+        allocations_per_cycle=cycle("allocations"),
+        page_latches_per_cycle=cycle("page_latches"),
+        page_latch_ms_per_cycle=cycle("page_latch_ms"),
+        locks_per_cycle=cycle("locks"),
+        lock_ms_per_cycle=cycle("lock_ms"),
+        root_latches_per_cycle=cycle("root_latches"),
+        page_splits_per_cycle=cycle("page_splits", before.server, after.server),
+        log_flush_waits_per_cycle=cycle("log_flush_waits", before.server, after.server),
+        transactions_per_s=second("transactions"),
+        lock_timeouts_per_s=second("lock_timeouts"),
+        batches_per_s=second("batches"),
+    )
 
 
 def wait_until_gone(site: Site) -> None:

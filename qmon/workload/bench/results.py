@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from qmon.engines.base import EngineName
 from qmon.workload.bench.cases import REFERENCE, BenchPlan, Case
 
 
@@ -24,6 +25,38 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerCounts:
+    """What SQL Server has counted over a whole load, warm-up included. ``None``: it did not tell, or began anew.
+
+    What ends in ``_per_cycle`` is of the queue's tables, but for the last three of them.
+
+    Attributes:
+        allocations_per_cycle: pages allocated because one was full, page splits included.
+        page_latches_per_cycle: waits for a latch on a page in memory, and the milliseconds waited.
+        locks_per_cycle: waits for a lock on a row or page, and the milliseconds waited.
+        root_latches_per_cycle: waits for the latch on the root of a tree (ACCESS_METHODS_HOBT_VIRTUAL_ROOT), of the
+            whole server.
+        page_splits_per_cycle: of the whole server; pages added at the end of an index are among them.
+        log_flush_waits_per_cycle: commits of the database that waited for the log.
+        transactions_per_s: transactions that began in the database.
+        lock_timeouts_per_s: locks of the whole server not to be had in time, those that did not wait included.
+        batches_per_s: batches that the whole server received; the load sends four a second for each session.
+    """
+
+    allocations_per_cycle: float | None
+    page_latches_per_cycle: float | None
+    page_latch_ms_per_cycle: float | None
+    locks_per_cycle: float | None
+    lock_ms_per_cycle: float | None
+    root_latches_per_cycle: float | None
+    page_splits_per_cycle: float | None
+    log_flush_waits_per_cycle: float | None
+    transactions_per_s: float | None
+    lock_timeouts_per_s: float | None
+    batches_per_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class CaseResult:
     """One run under load.
 
@@ -31,20 +64,23 @@ class CaseResult:
         cycles_per_s: messages pushed and popped (and completed, where the design completes) per second; only pops that
             returned a message count.
         pushed_per_s: messages pushed per second.
-        buffers_per_cycle: buffers of tables, indexes, payloads and sequences touched for one cycle.
-        wal_per_cycle: bytes of log that the server wrote for one cycle; whoever else writes is in it.
+        buffers_per_cycle: buffers of tables, indexes, payloads and sequences touched for one cycle; on SQL Server pages
+            that the design's procedures have read.
+        wal_per_cycle: bytes of log that the server (SQL Server: the database) wrote for one cycle; whoever else writes
+            is in it.
         waits: most frequent first.
         samples: samples of sessions that ``waits`` is made of.
-        dead_rows: at the end.
+        dead_rows: at the end: dead rows of PostgreSQL, ghosts of SQL Server in the queue's table.
         hot_share: of the updates, those within their page that touched no index; ``None`` without updates.
-        vacuums: how often a table was vacuumed meanwhile.
+        vacuums: how often a table was vacuumed meanwhile; ``None`` on SQL Server.
         bytes: size at the end.
         deadlocks: in the whole database meanwhile.
         missed: pushes into a full ring and pops that found nothing.
-        errors: slices that ended with an error, as by a deadlock; of loops over single messages without complete, what
-            such a slice had done is not counted.
+        errors: operations that failed, as by a deadlock. On PostgreSQL slices that ended so; of loops over single
+            messages without complete, what such a slice had done is not counted.
         timeline: cycles per second, one figure for each slice.
         slice_s: seconds that each of them stands for.
+        server: what SQL Server counts besides; ``None`` on PostgreSQL.
     """
 
     case: Case
@@ -60,28 +96,28 @@ class CaseResult:
     samples: int
     dead_rows: int
     hot_share: float | None
-    vacuums: int
+    vacuums: int | None
     bytes: int
-    deadlocks: int
+    deadlocks: int | None
     missed: int
     errors: int
     last_error: str = ""
     timeline: tuple[float, ...] = field(default=(), repr=False)
     slice_s: float = 0.25
+    server: ServerCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Buffers touched for one batch: tables, indexes, payloads stored apart (with their indexes)."""
+    """Buffers, or pages, touched: in all; of tables, indexes, and payloads stored apart (with their indexes).
 
-    table: float
-    index: float
-    payload: float
+    SQL Server does not tell table from index; its ``payload`` are the pages of payloads that were fetched.
+    """
 
-    @property
-    def total(self) -> float:
-        """All of them."""
-        return self.table + self.index + self.payload
+    total: float | None
+    table: float | None
+    index: float | None
+    payload: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +138,14 @@ class Conditions:
     """The server as it was: its version, and the settings that the figures depend on, by name."""
 
     target: str
+    engine: EngineName
     version: str
     settings: dict[str, str]
     empty_loops_per_s: float
     """Rounds per second of the driving loop with nothing in it, all sessions together: the driver's own limit."""
+    clock_step_us: float | None = None
+    """Microseconds that the server's clock moves on at a time, so that shorter times are not told apart; ``None``: a
+    microsecond at most."""
 
 
 @dataclass(frozen=True, slots=True)

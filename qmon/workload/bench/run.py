@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from qmon.engines.base import Bound, Connection, Engine, Session, Target
 from qmon.engines.registry import engine_for
-from qmon.engines.rows import records
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.workload.bench.cases import BenchPlan, Case
@@ -41,19 +40,6 @@ class BenchProgress:
     cycles_per_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    version: str
-    synchronous_commit: str
-    fsync: str
-    full_page_writes: str
-    wal_level: str
-    shared_buffers: str
-    max_wal_size: str
-    autovacuum_naptime: str
-    room: int
-
-
 def run_bench(
     target: Target,
     plan: BenchPlan,
@@ -74,7 +60,7 @@ def run_bench(
         if connection.pooled:
             raise BadInput("a bench measures a server, not the pooler in between: connect to the server itself")
         site = Site(connection, engine, target, schema)
-        known = _conditions(site, plan)
+        known = conditions(site, plan)
         with swept(target, schema):
             site.make()
             return _Run(site, plan, place, progress, finished).all(known)
@@ -86,15 +72,19 @@ def leftovers(connection: Connection, engine: Engine) -> tuple[str, ...]:
     return tuple(str(row[0]) for row in rows)
 
 
-def _conditions(site: Site, plan: BenchPlan) -> _Settings:
-    (found,) = records(_Settings, site.connection.fetch(Bound(site.statement("conditions"))))
-    needed = plan.pushers + plan.poppers + 2
-    if found.room < needed:
+def conditions(site: Site, plan: BenchPlan) -> Conditions:
+    """The server as it is before anything is made. Raises ``BadInput`` where it has no room for the sessions."""
+    rows = site.connection.fetch(Bound(site.statement("conditions")))
+    (row,) = rows.rows
+    settings = {name: str(value) for name, value in zip(rows.columns, row, strict=True) if value is not None}
+    version, room, needed = settings.pop("version", ""), int(settings.pop("room")), plan.pushers + plan.poppers + 2
+    if room < needed:
         raise BadInput(
-            f"the server has room for {found.room} more connections, and the bench needs {needed}: ask for fewer"
-            " pushers and poppers, or raise max_connections"
+            f"the server has room for {room} more connections, and the bench needs {needed}: ask for fewer"
+            " pushers and poppers, or let the server take more"
         )
-    return found
+    step = float(str(site.rows("clock_step")[0][0])) if site.has("clock_step") else None
+    return Conditions(site.target.name, site.engine.name, version, settings, 0.0, step)
 
 
 @dataclass(slots=True)
@@ -109,15 +99,12 @@ class _Run:
     number: int = 0
     without: dict[str, None] = field(default_factory=dict)
 
-    def all(self, known: _Settings) -> Report:
+    def all(self, known: Conditions) -> Report:
         """Every run of the plan."""
-        settings = {each.name: str(getattr(known, each.name)) for each in fields(known)}
-        version = settings.pop("version")
-        settings.pop("room")
-        conditions = Conditions(self.site.target.name, version, settings, empty_rate(self.site, self.plan))
+        known = replace(known, empty_loops_per_s=empty_rate(self.site, self.plan))
         outcomes = [found for case in self.plan.loads() if (found := self._load(case)) is not None]
         dequeues = [self._dequeue(design, batch) for design, batch in self.plan.dequeues()]
-        return Report(self.plan, conditions, tuple(outcomes), tuple(dequeues), tuple(self.without))
+        return Report(self.plan, known, tuple(outcomes), tuple(dequeues), tuple(self.without))
 
     @property
     def total(self) -> int:

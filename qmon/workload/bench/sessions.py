@@ -32,9 +32,10 @@ class LoadSession:
     """One pusher or popper. Its ``slices`` may be read while it works."""
 
     def __init__(
-        self, connection: Connection, call: Statement, salvage: Statement, settings: Mapping[str, Value]
+        self, connection: Connection, call: Statement, salvage: Statement | None, settings: Mapping[str, Value]
     ) -> None:
-        """``settings``: the values of ``call.sql`` but for the moment and the carry."""
+        """``settings``: the values of ``call.sql`` but for the moment and the carry. ``salvage``: says what a slice had
+        done before it failed; ``None`` where loops go on after an error."""
         self.slices: list[Slice] = []
         self.errors = 0
         self.last_error = ""
@@ -63,13 +64,20 @@ class LoadSession:
 
     def _slice(self, number: int, until: float) -> None:
         values = {**self._settings, "until": until, "carry": self._carry}
-        ((carry, messages, missed, spent, completed),) = self._connection.fetch(Bound(self._call, values)).rows
-        self._carry = int(str(carry))
-        done = histogram.read(spent), histogram.read(completed)
-        self.slices.append(Slice(number, int(str(messages)), int(str(missed)), *done))
+        rows = self._connection.fetch(Bound(self._call, values))
+        (row,) = rows.rows
+        found = dict(zip(rows.columns, row, strict=True))
+        self._carry = int(str(found["carry"]))
+        done = histogram.read(found["spent"]), histogram.read(found["completed"])
+        self.slices.append(Slice(number, int(str(found["messages"])), int(str(found["missed"])), *done))
+        if failed := int(str(found.get("failed") or 0)):
+            self.errors += failed
+            self.last_error = str(found["error"])
 
     def _save(self, number: int, until: float) -> None:
         """Count what a slice had committed before it failed, where its loop has kept that; its times are lost."""
+        if self._salvage is None:
+            return
         try:
             ((kept,),) = self._connection.fetch(Bound(self._salvage)).rows
         except QmonError:
@@ -92,8 +100,8 @@ class LoadSession:
 class LoadSessions:
     """All sessions of one run. Leaving the block ends them, within a slice or by cancelling."""
 
-    def __init__(self, connect: Callable[[str], Connection], salvage: Statement) -> None:
-        """``connect``: opens a session for a role. ``salvage``: says what a slice had done before it failed."""
+    def __init__(self, connect: Callable[[str], Connection], salvage: Statement | None) -> None:
+        """``connect``: opens a session for a role. ``salvage``: as of ``LoadSession``."""
         self.pushers: list[LoadSession] = []
         self.poppers: list[LoadSession] = []
         self._connect = connect

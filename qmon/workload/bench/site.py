@@ -25,10 +25,11 @@ def new_schema() -> str:
 
 
 def check(engine: Engine, version: tuple[int, int]) -> None:
-    """Raise ``BadInput`` for a server that the bench has no driving loop for."""
-    if not queries.exists(engine.name, "action/bench/call", version):
+    """Raise ``BadInput`` for a server that is too old for the bench. Whatever a design needs, later ones have."""
+    if not queries.exists(engine.name, "action/bench/gate", version):
         raise BadInput(
-            f"the bench has no driving loop for {engine.name} yet: it measures PostgreSQL; nothing was created"
+            "the bench counts with sequences, which SQL Server has since 2012 (version 11), and this one is of version"
+            f" {version[0]}.{version[1]}; nothing was created"
         )
 
 
@@ -67,6 +68,20 @@ class Site:
         if name not in self._known:
             self._known[name] = statement(self.engine, name, self.connection.version)
         return self._known[name]
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a statement for this server."""
+        return queries.exists(self.engine.name, f"action/bench/{name}", self.connection.version)
+
+    @property
+    def salvage(self) -> Statement | None:
+        """Says what a slice had done before it failed; ``None`` where loops go on after an error."""
+        return self.statement("salvage") if self.has("salvage") else None
+
+    def named(self, name: str, known: Mapping[str, Name]) -> Statement:
+        """A statement of the bench with those of the names that it uses; the others are ``None``."""
+        query = queries.load(self.engine.name, f"action/bench/{name}", self.connection.version)
+        return queries.render(query, {slot: known.get(slot) for slot in query.names}, self.engine)
 
     def run(self, name: str, names: Mapping[str, Name] | None = None) -> None:
         """Run a statement of the bench for its effect."""

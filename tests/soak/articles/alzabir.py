@@ -6,7 +6,7 @@ import threading
 from typing import Final
 
 from qmon.workload.bench.results import Dequeue
-from tests.facts import connected, query, wait_until
+from tests.facts import connected, known, query, wait_until
 from tests.soak.articles import common
 from tests.soak.articles.claim import HOLDS, SQL_SERVER_ONLY, Claim, Found
 from tests.soak.articles.rusanu import BENCHED, SECONDS
@@ -50,13 +50,13 @@ def _dequeue(scene: Scene, design: str, batch: int) -> Dequeue:
 
 def payload_reads(scene: Scene) -> Found:
     """Pages of payloads that a batch of ten reads."""
-    single, split = (_dequeue(scene, design, 10).first.payload for design in ("batch_single", "batch_split"))
+    single, split = (known(_dequeue(scene, design, 10).first.payload) for design in ("batch_single", "batch_split"))
     return Found(f"{single:.0f} pages of payload a batch of 10; split {split:.0f}", single < 2 * split)
 
 
 def split_reads(scene: Scene) -> Found:
     """All pages that a batch of ten reads."""
-    single, split = (_dequeue(scene, design, 10).first.total for design in ("batch_single", "batch_split"))
+    single, split = (known(_dequeue(scene, design, 10).first.total) for design in ("batch_single", "batch_split"))
     return Found(
         f"{single:.0f} pages a batch of 10; split {split:.0f} ({split / single:.2f} times)", split > 0.9 * single
     )
@@ -65,7 +65,7 @@ def split_reads(scene: Scene) -> Found:
 def one_update(scene: Scene) -> Found:
     """Pages a message: select then update of ten, one UPDATE of a hundred; and what the same batch differs in."""
     ten, same, hundred = (
-        _dequeue(scene, design, batch).first.total / batch
+        known(_dequeue(scene, design, batch).first.total) / batch
         for design, batch in (("batch_split", 10), ("batch_split", 100), ("batch_fast", 100))
     )
     figure = f"{ten:.1f} pages a message (split, 10); {hundred:.1f} (one UPDATE, 100); split of 100: {same:.1f}"
@@ -145,7 +145,7 @@ def archived(scene: Scene) -> Found:
 
 def bigger_batches(scene: Scene) -> Found:
     """Pages a message by batch."""
-    ten, hundred = (_dequeue(scene, "batch_fast", batch).first.total / batch for batch in (10, 100))
+    ten, hundred = (known(_dequeue(scene, "batch_fast", batch).first.total) / batch for batch in (10, 100))
     return Found(f"{ten:.1f} pages a message in batches of 10, {hundred:.1f} of 100", hundred > 0.9 * ten)
 
 

@@ -64,8 +64,9 @@ def bench(
 ) -> None:
     """Measure queue designs on a server: in a schema of its own that is gone afterwards, with all the load it takes.
 
-    Per design: cycles of push and pop per second, latencies, buffers and log per cycle, waits, dead rows. Then the same
-    with a transaction held open for the whole run, and what a batch dequeue reads.
+    Per design: cycles of push and pop per second, latencies, buffers and log per cycle, waits, dead rows; on SQL Server
+    page splits, waits for latches and locks, and its other counters. Then the same with a transaction held open for the
+    whole run, and what a batch dequeue reads.
     """
     from qmon.cli.commands.bench.plot import draw, kind_of
     from qmon.cli.commands.bench.text import as_object, tell, write

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Final, Literal
 
+from qmon.cli.choosing import ENGINES
 from qmon.errors import BadInput
 from qmon.workload.bench.results import CaseResult, Report
 
@@ -41,7 +42,14 @@ def draw(report: Report, kind: Kind) -> str:
     out: list[str] = []
     y = _MARGIN
     conditions = ", ".join(f"{name} {value}" for name, value in report.conditions.settings.items())
-    out.append(_text(_MARGIN, y, f"{report.conditions.target}, PostgreSQL {report.conditions.version}", "title"))
+    out.append(
+        _text(
+            _MARGIN,
+            y,
+            f"{report.conditions.target}, {ENGINES[report.conditions.engine]} {report.conditions.version}",
+            "title",
+        )
+    )
     out.append(_text(_MARGIN, y + 16, f"{report.plan.pushers} + {report.plan.poppers} sessions; {conditions}", "small"))
     y += 48
     for batch in report.plan.batches:
@@ -84,10 +92,11 @@ def _dequeues(out: list[str], y: int, report: Report) -> int:
     y += 10
     for batch in dict.fromkeys(each.batch for each in report.dequeues):
         own = [each for each in report.dequeues if each.batch == batch]
-        top = max(each.whole.total for each in own) or 1.0
+        top = max(each.whole.total or 0.0 for each in own) or 1.0
         for each in own:
+            total = each.whole.total or 0.0
             out.append(_text(_MARGIN, y + 12, f"{each.design} of {batch}"))
-            out.append(_bar(y, each.whole.total / top, f"{each.whole.total:,.0f}", "healthy"))
+            out.append(_bar(y, total / top, f"{total:,.0f}" if total else "not known", "healthy"))
             y += _ROW
         y += _GAP
     return y

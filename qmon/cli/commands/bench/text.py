@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from qmon.cli.choosing import ENGINES
 from qmon.cli.output import note, say, table
 from qmon.errors import BadInput
 from qmon.model.text import milliseconds
@@ -20,8 +21,8 @@ def one_line(found: CaseResult | Dequeue) -> str:
     """One result in one line, for whoever waits."""
     if isinstance(found, Dequeue):
         return (
-            f"{found.design}, dequeue of {found.batch}: {found.whole.total:,.0f} buffers a batch"
-            f" ({found.whole.payload:,.0f} of payloads), {milliseconds(found.mean_ms)}"
+            f"{found.design}, dequeue of {found.batch}: {_number(found.whole.total)} buffers a batch"
+            f" ({_number(found.whole.payload)} of payloads), {milliseconds(found.mean_ms)}"
         )
     held = ", a transaction held open" if found.case.held else ""
     return (
@@ -44,6 +45,7 @@ def tell(report: Report) -> None:
                 _loads(report, found, held=held)
                 say()
                 bars(found, max(each.cycles_per_s for each in report.outcomes if each.case.batch == batch))
+                _server_counts(found)
     if report.without_batches:
         say()
         say(f"Without batches, measured one at a time only: {', '.join(report.without_batches)}")
@@ -55,17 +57,22 @@ def tell(report: Report) -> None:
 
 def _conditions(report: Report) -> None:
     known = report.conditions
-    say(f"PostgreSQL {known.version}; {', '.join(f'{name} {value}' for name, value in known.settings.items())}")
+    settings = ", ".join(f"{name} {value}" for name, value in known.settings.items())
+    say(f"{ENGINES[known.engine]} {known.version}; {settings}")
     say(
         f"messages of {report.plan.message_bytes} bytes, ring of {report.plan.ring_size:,} slots, pushers at most about"
         f" {report.plan.ahead:,} messages ahead; times are the server's own, with the commit;"
         f" the driving loop alone makes {known.empty_loops_per_s:,.0f} rounds a second"
     )
+    if known.clock_step_us is not None:
+        step = milliseconds(known.clock_step_us / 1000)
+        say(f"the server's clock moves on by {step} at a time: shorter times are not told apart")
 
 
 def _loads(report: Report, found: list[CaseResult], *, held: bool) -> None:
-    headers = ["DESIGN", "CYCLES/s", "× NAIVE", "PUSH ms", "POP ms", "COMPLETE ms", "BUFFERS", "LOG B", "DEAD", "HOT"]
-    headers += ["KEPT"] if held else []
+    headers = ["DESIGN", "CYCLES/s", "× NAIVE", "PUSH ms", "POP ms", "COMPLETE ms", "BUFFERS", "LOG B", "DEAD"]
+    hot = report.conditions.engine == "postgres"
+    headers += ["HOT"] * hot + ["KEPT"] * held
     headers += ["DEADLOCKS", "WAITS"]
     rows = []
     for each in found:
@@ -79,13 +86,36 @@ def _loads(report: Report, found: list[CaseResult], *, held: bool) -> None:
             "–" if each.buffers_per_cycle is None else f"{each.buffers_per_cycle:,.1f}",
             "–" if each.wal_per_cycle is None else f"{each.wal_per_cycle:,.0f}",
             f"{each.dead_rows:,}",
-            _share(each.hot_share),
         ]
-        row += [_share(report.kept(each))] if held else []
+        row += [_share(each.hot_share)] * hot + [_share(report.kept(each))] * held
         waits = ", ".join(f"{wait.name} {wait.share:.0%}" for wait in each.waits[:3])
         errors = f" {each.errors} failed: {each.last_error}" if each.errors else ""
-        rows.append([*row, f"{each.deadlocks}", f"{waits} (n={each.samples}){errors}"])
+        rows.append([*row, _number(each.deadlocks), f"{waits} (n={each.samples}){errors}"])
     table(headers, rows, wrap=len(headers) - 1)
+
+
+def _server_counts(found: list[CaseResult]) -> None:
+    """What SQL Server has counted besides; nothing on PostgreSQL."""
+    counted = [(each.case.design, each.server) for each in found if each.server is not None]
+    if not counted:
+        return
+    say()
+    say("Counted by the server, for 1,000 cycles; transactions, lock timeouts and batches a second")
+    headers = (
+        "DESIGN", "PAGES", "SPLITS", "PAGE LATCHES", "ms", "ROOT LATCHES", "LOCKS", "ms", "LOG WAITS", "TRANSACTIONS",
+        "LOCK TIMEOUTS", "BATCHES",
+    )  # fmt: skip
+    rows = []
+    for design, each in counted:
+        by_cycle = (
+            each.allocations_per_cycle, each.page_splits_per_cycle, each.page_latches_per_cycle,
+            each.page_latch_ms_per_cycle, each.root_latches_per_cycle, each.locks_per_cycle, each.lock_ms_per_cycle,
+            each.log_flush_waits_per_cycle,
+        )  # fmt: skip
+        by_second = (each.transactions_per_s, each.lock_timeouts_per_s, each.batches_per_s)
+        thousand = (None if value is None else value * 1000 for value in by_cycle)
+        rows.append((design, *map(_number, (*thousand, *by_second))))
+    table(headers, rows)
 
 
 def bars(found: list[CaseResult], top: float) -> None:
@@ -111,12 +141,12 @@ def _dequeues(report: Report) -> None:
             (
                 each.design,
                 each.batch,
-                f"{each.whole.total:,.0f}",
-                "–" if base is None else f"{each.whole.total / base.whole.total:.2f}",
-                f"{each.whole.table:,.0f}",
-                f"{each.whole.index:,.0f}",
-                f"{each.whole.payload:,.0f}",
-                f"{each.first.total:,.0f}",
+                _number(each.whole.total),
+                _times(_over(each.whole.total, None if base is None else base.whole.total)),
+                _number(each.whole.table),
+                _number(each.whole.index),
+                _number(each.whole.payload),
+                _number(each.first.total),
                 f"{each.mean_ms:,.1f}",
                 f"{reads:,} + {lob:,} LOB of {batch}",
             )
@@ -143,9 +173,11 @@ def as_object(report: Report) -> dict[str, Any]:
     return {
         "schema": 1,
         "target": report.conditions.target,
+        "engine": report.conditions.engine,
         "server_version": report.conditions.version,
         "settings": report.conditions.settings,
         "empty_loops_per_s": report.conditions.empty_loops_per_s,
+        "clock_step_us": report.conditions.clock_step_us,
         "plan": plan,
         "loads": loads,
         "dequeues": dequeues,
@@ -166,6 +198,16 @@ def write(text: str, place: Path) -> None:
 
 def _ms(latency: Latency | None) -> str:
     return "–" if latency is None else f"{_figure(latency.p50_ms)}/{_figure(latency.p99_ms)}"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value == 0 or value >= 10 else f"{value:.2g}"
+
+
+def _over(value: float | None, other: float | None) -> float | None:
+    return value / other if value is not None and other else None
 
 
 def _figure(value: float) -> str:

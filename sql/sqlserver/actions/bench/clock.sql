@@ -1,0 +1,5 @@
+-- The server's clock: slices of the load end at moments of it.
+-- > at seconds since the epoch
+SELECT CAST(DATEDIFF(DAY, '19700101', t.now) * 86400.0 + DATEDIFF(SECOND, CAST(t.now AS date), t.now) AS float)
+        + DATEPART(NANOSECOND, t.now) / 1000000000.0 AS at
+FROM (SELECT SYSUTCDATETIME() AS now) AS t

@@ -1,0 +1,27 @@
+-- Ends what is left of the load's sessions. KILL takes no value from anywhere: the numbers of the sessions are written.
+-- :prefix what their application names begin with
+-- > ended how many were told to end
+SET NOCOUNT ON;
+DECLARE @prefix nvarchar(128), @session int, @ended int, @text nvarchar(40);
+SELECT @prefix = CAST(:prefix AS nvarchar(128)), @session = 0, @ended = 0;
+WHILE @session IS NOT NULL
+BEGIN
+    SET @session = (
+        SELECT MIN(s.session_id)
+        FROM sys.dm_exec_sessions AS s
+        WHERE s.session_id > @session
+            AND s.session_id <> @@SPID
+            AND LEFT(s.program_name, DATALENGTH(@prefix) / 2) COLLATE Latin1_General_BIN2
+                = @prefix COLLATE Latin1_General_BIN2
+    );
+    IF @session IS NULL BREAK;
+    SELECT @ended = @ended + 1, @text = N'KILL ' + CONVERT(nvarchar(11), @session);
+    BEGIN TRY
+        EXEC sys.sp_executesql @text;
+    END TRY
+    BEGIN CATCH
+        -- Gone by itself meanwhile; whoever may not end it finds the schema in use.
+        SET @ended = @ended - 1;
+    END CATCH;
+END;
+SELECT @ended AS ended;

@@ -1,0 +1,14 @@
+-- A transaction that stays open. Where the database allows snapshots it is one, and no version of a row that is older can be
+-- removed until it ends; elsewhere it keeps the log from being emptied from here on, and no more.
+-- {table}  the queue's table
+-- > opened levels of transactions that are open in this session
+SET NOCOUNT ON;
+DECLARE @allowed tinyint, @rows int;
+SET @allowed = (SELECT d.snapshot_isolation_state FROM sys.databases AS d WHERE d.name = DB_NAME());
+-- That has opened a transaction where they begin by themselves, and one that is open cannot become a snapshot.
+IF @@TRANCOUNT > 0 COMMIT TRANSACTION;
+IF @allowed = 1 SET TRANSACTION ISOLATION LEVEL SNAPSHOT;
+BEGIN TRANSACTION;
+IF @allowed = 1
+    SET @rows = (SELECT COUNT(*) FROM (SELECT TOP (1) 1 AS one FROM {table}) AS t);
+SELECT @@TRANCOUNT AS opened;

@@ -1,0 +1,8 @@
+-- How many sessions of the load are still connected.
+-- :prefix    what their application names begin with
+-- > sessions how many
+DECLARE @prefix nvarchar(128);
+SET @prefix = CAST(:prefix AS nvarchar(128));
+SELECT CAST(COUNT(*) AS int) AS sessions
+FROM sys.dm_exec_sessions AS s
+WHERE LEFT(s.program_name, DATALENGTH(@prefix) / 2) COLLATE Latin1_General_BIN2 = @prefix COLLATE Latin1_General_BIN2;

@@ -1,0 +1,238 @@
+"""The bench on SQL Server, as far as it can be known without one: what it sends, and what it makes of the answers."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import struct
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.cli.commands.bench.text import as_object, tell
+from qmon.engines.base import Session, Target
+from qmon.engines.odbc import OdbcConnection
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import AZURE, SqlServer
+from qmon.errors import BadInput
+from qmon.workload.bench import histogram, measure
+from qmon.workload.bench.cases import BenchPlan, Case, Part
+from qmon.workload.bench.dequeue import dequeue
+from qmon.workload.bench.loops import make_loops, returned
+from qmon.workload.bench.readings import counters
+from qmon.workload.bench.results import Report, ServerCounts
+from qmon.workload.bench.run import conditions
+from qmon.workload.bench.sessions import SLICE_S
+from qmon.workload.bench.site import Site, check
+from tests.replayed import BIG, Driver, Row, columns_of, connection, emptied, full
+from tests.workload.answering import layout_of, parameters, procedure
+
+ENGINE: Final = SqlServer()
+PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
+DESIGNS: Final = tuple(queries.designs("sqlserver"))
+TARGET: Final = Target("shop", "sqlserver", {})
+PLAN: Final = BenchPlan(
+    ("naive", "ring", "status"), pushers=1, poppers=1, seconds=1.0, warm_up_s=0.0, batches=(1,),
+    parts=(Part.HEALTHY, Part.HELD),
+)  # fmt: skip
+TYPED: Final = ("readings", "conditions", "leftovers")
+"""Statements of the bench whose rows have the types of what they read."""
+
+
+class Server(Driver):
+    """Answers the bench: what it reads with rows of the documented types, its loops as they end, each at once."""
+
+    def __init__(self, row: Row = full) -> None:
+        super().__init__(row)
+        self.sent: list[str] = []
+        self.committed = self.pops = 0
+
+    def answer(self, text: str) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+        name = text.partition("/* qmon ")[2].partition(" */")[0]
+        self.sent.append(text)
+        self.poll += 1
+        word = name.removeprefix("action/bench/")
+        if word in TYPED:
+            typed = columns_of(text)
+            return tuple(column for column, _ in typed), list(self.row(name, typed, self.poll))
+        if word == "call":
+            spent = [0] * histogram.BUCKETS
+            spent[60] = 40
+            counts = struct.pack(f">{histogram.BUCKETS}i", *spent)
+            row = (3, 40, 2, counts, bytes(768), 1, "Transaction was chosen as the deadlock victim.")
+            return queries.load("sqlserver", name, (16, 0)).columns, [row]
+        if word == "dequeue":
+            self.pops += 1
+            return ("id", "payload"), [("7", "x")] if self.pops < 23 else []
+        columns, rows = super().answer(text)
+        fixed: dict[str, list[tuple[object, ...]]] = {
+            "clock": [(1.7e9,)], "clock_step": [(15_625.0,)], "hold": [(1,)], "sessions": [(0,)], "waits": [],
+            "end_sessions": [(0,)], "fill": [(200,)],
+        }  # fmt: skip
+        return columns, fixed.get(word, list(rows))
+
+    def commit(self) -> None:
+        self.committed += 1
+
+    rollback = commit
+
+
+class Bench(SqlServer):
+    """The engine, over this driver."""
+
+    def __init__(self, driver: Driver, version: tuple[int, int] = (16, 0)) -> None:
+        self.driver, self.version = driver, version
+
+    def connect(self, target: Target, session: Session) -> OdbcConnection:
+        return connection(self.driver, self.version)
+
+
+def site(version: tuple[int, int] = (16, 0), row: Row = full) -> tuple[Site, Server]:
+    driver = Server(row)
+    engine = Bench(driver, version)
+    return Site(engine.connect(TARGET, Session()), engine, TARGET, "qmon_bench_1"), driver
+
+
+def test_both_engines_are_asked_alike() -> None:
+    ours, theirs = (
+        {file.name.removeprefix("action/bench/") for file in queries.all_files()
+         if file.engine == engine and file.name.startswith("action/bench/")}
+        for engine in ("sqlserver", "postgres")
+    )  # fmt: skip
+    assert ours - theirs == {"clock_step", "found", "found_attempt", "found_title", "pop_ring_loop"}
+    assert theirs - ours == {"message_type", "salvage"}
+    postgres, server = (queries.load(engine, "action/bench/call", (16, 0)) for engine in queries.ENGINES)
+    assert server.columns[: len(postgres.columns)] == postgres.columns
+
+
+def test_a_server_without_sequences_is_refused() -> None:
+    check(ENGINE, (11, 0))
+    with pytest.raises(BadInput, match=r"since 2012 \(version 11\), and this one is of version 10\.50; nothing was"):
+        check(ENGINE, (10, 50))
+
+
+@pytest.mark.parametrize("version", [(11, 0), (17, 0), (AZURE, 0)])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_loops_call_what_a_design_has_and_take_what_it_returns(design: str, version: tuple[int, int]) -> None:
+    layout, seen = layout_of(design, version[0]), 0
+    for batch in (1, 7):
+        case = Case(design, batch, held=False)
+        if not case.possible(layout):
+            continue
+        at, driver = site(version)
+        make_loops(at, layout, case)
+        for text in driver.sent:
+            for name, given in re.findall(r"^\s+EXEC (\S+?)((?: @\w+.*)?);$", text, re.MULTILINE):
+                verb = next(verb for verb, routine in layout.routines if ENGINE.quote(routine.parts) == name)
+                taken = parameters(procedure(design, verb, version[0]))
+                named = re.findall(r"@(\w+) =", given)
+                assert set(named) <= taken.keys()
+                obliged = {
+                    one for one in taken
+                    if not re.search(rf"@{one} [^,\n]*=", procedure(design, verb, version[0]).text)
+                }  # fmt: skip
+                assert obliged <= {*named, *([next(iter(taken))] if given.startswith(" @message,") else [])}
+                assert (" OUTPUT" in given) <= ("@quiet = 1" in given)
+                seen += 1
+        (taker,) = [text for text in driver.sent if "[bench_pop]" in text]
+        if "DECLARE @found" in taker:
+            made = next(text for text in driver.sent if "CREATE TYPE [qmon_bench_1].[bench_found]" in text)
+            verb = "pop" if batch == 1 else "pop_batch"
+            columns = procedure(design, verb, version[0]).columns
+            assert re.findall(r"^    (\w+) +\S", made, re.MULTILINE) == list(columns)
+            assert ("[varbinary](max)" in made) == layout.traits.binary
+            assert returned(ENGINE, version, layout, verb) in {"found", "found_attempt", "found_title"}
+    assert seen >= 2
+
+
+def test_what_is_popped_into_a_table_does_not_do_that_itself_and_rolls_nothing_back() -> None:
+    """Errors 8164 and 3915: neither is allowed within INSERT … EXEC. One rollback is left, which the locks exclude."""
+    rolled = set()
+    for design in DESIGNS:
+        layout = layout_of(design)
+        for query in queries.design_files("sqlserver", design, (11, 0)):
+            body = re.sub(r"--[^\n]*", "", query.text)
+            assert not re.search(r"INSERT INTO [^;]*?\)\s+EXEC\b", body), query.name
+            if re.search(r"\bROLLBACK\b", body) and layout.routine("pop") is not None:
+                rolled.add(query.name)
+    assert rolled == {"design/batch_single/09_pop_batch", "design/batch_split/09_pop_batch"}
+
+
+def test_the_buckets_are_those_of_the_other_engine_and_come_as_bytes() -> None:
+    texts = [
+        file.file.read_text("utf-8") for file in queries.all_files()
+        if file.engine == "sqlserver" and file.name.startswith("action/bench/") and file.name.endswith("_loop")
+    ]  # fmt: skip
+    assert len(texts) == 8
+    for text in texts:
+        assert text.count("FLOOR(11.54156 * LOG(1.0 + CASE") == text.count(" = STUFF(@") >= 1
+    for time in (0, 2, 4, 9, 100, 12_345, 999_999, 15_000_000):
+        bucket = math.floor(11.54156 * math.log(1.0 + time))
+        assert bucket == min(191, math.floor(8 * math.log2(1 + time)))
+    assert math.floor(11.54156 * math.log(1.0 + 15_000_000)) < histogram.BUCKETS
+    assert histogram.read(struct.pack(">192i", *range(192))) == tuple(range(192))
+
+
+@pytest.mark.parametrize("version", [(11, 0), (13, 0), (15, 0), (16, 0), (AZURE, 0)])
+@pytest.mark.parametrize("row", [full, emptied])
+def test_typed_rows_become_a_report(
+    version: tuple[int, int], row: Row, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at, _ = site(version, row)
+    monkeypatch.setattr(measure, "SAMPLE_EVERY_S", 0.001)
+    layout = layout_of("status", version[0])
+    plan = replace(PLAN, designs=("status",), seconds=4 * SLICE_S, parts=(Part.HELD,))
+    found = measure.measure(at, plan, Case("status", 1, held=True), layout, lambda *_: None)
+    assert (found.cycles_per_s, found.pushed_per_s, found.missed) == (160.0, 160.0, 16)
+    assert found.errors == 8
+    assert found.last_error.startswith("Transaction was chosen")
+    assert found.pop is not None
+    assert found.pop.p50_ms == pytest.approx(histogram.edge(60.5) / 1000, rel=0.1)
+    assert found.complete is None
+    assert (found.hot_share, found.vacuums) == (None, None)
+    counted = found.server
+    assert isinstance(counted, ServerCounts)
+    assert counted.page_latches_per_cycle is not None
+    assert (counted.batches_per_s is None) == (row is emptied)
+    assert (found.wal_per_cycle is None) == (row is emptied)
+    assert found.dead_rows >= (BIG if row is full else 0)
+    tell(report := Report(plan, conditions(at, plan), (found,), ()))
+    said = capsys.readouterr().out
+    assert said.startswith("SQL Server ")
+    assert "recovery_model " in said.splitlines()[0]
+    assert "the server's clock moves on by 16 ms at a time" in said
+    header = next(line for line in said.splitlines() if "ROOT LATCHES" in line)
+    assert "HOT" not in said
+    assert header.split()[:3] == ["DESIGN", "PAGES", "SPLITS"]
+    assert as_object(report)["loads"][0]["server"]["page_splits_per_cycle"] == counted.page_splits_per_cycle
+
+
+def test_a_dequeue_reads_what_the_procedures_have_read() -> None:
+    at, _ = site()
+    found = dequeue(at, replace(PLAN, rows=205), "batch_fast", 10, layout_of("batch_fast"), lambda _: None)
+    assert found.batches == 22  # each statement moves the totals on by one, and every pop returns one message
+    assert found.whole.total is not None
+    assert found.whole.total > 0
+    assert (found.whole.table, found.whole.index) == (None, None)
+
+
+@pytest.mark.skipif(not PARSER, reason="QMON_TSQL_CHECK names no parser")
+def test_the_parser_takes_what_a_bench_sends(tmp_path: Path) -> None:
+    texts: dict[str, None] = {}
+    for design in DESIGNS:
+        layout = layout_of(design)
+        for batch in (1, 7):
+            case = Case(design, batch, held=False)
+            if case.possible(layout):
+                at, driver = site()
+                make_loops(at, layout, case)
+                counters(at, layout, batch)
+                texts |= dict.fromkeys(driver.sent)
+    place = tmp_path / "bench.sql"
+    place.write_text("\nGO\n".join(text.replace("?", "@p") for text in texts), encoding="utf-8")
+    done = subprocess.run([PARSER, place], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
