@@ -54,6 +54,7 @@ def test_the_loops_of_every_design_count_what_its_tables_hold(place: Place) -> N
         assert leftovers(connection, place.engine) == ()
 
 
+@pytest.mark.once
 def test_designs_are_measured_side_by_side_and_nothing_is_left(place: Place, *, whole: bool) -> None:
     designs = available(place.engine) if whole else LIGHT
     plan = BenchPlan(
