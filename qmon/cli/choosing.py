@@ -73,7 +73,7 @@ TARGET_HEADERS: Final = ("TARGET", "ENGINE", "WHERE", "KNOWN FROM")
 
 def target_row(target: KnownTarget) -> tuple[str, ...]:
     """A target's cells below ``TARGET_HEADERS``."""
-    source = "DSN" if target.dsn else "qmon.toml"
+    source = f"{target.dsn_of} DSN".lstrip() if target.dsn else "qmon.toml"
     words = (
         source, target.environment, "prod" * target.prod, "read-only" * target.read_only,
         f"{target.queues} queues" if target.queues > 1 else "1 queue" * target.queues,

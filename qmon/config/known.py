@@ -8,6 +8,7 @@ from typing import Final
 from qmon.config.file import Config
 from qmon.config.targets import address_of
 from qmon.engines.base import EngineName
+from qmon.engines.drivers import dsn_of
 from qmon.engines.registry import engine_by_words
 from qmon.errors import BadInput, MissingDriver
 
@@ -27,7 +28,8 @@ class KnownTarget:
         name: as it is typed.
         engine: its engine; ``None`` where only the server can tell.
         place: where it is, free of secrets: ``db1/shop``; of a DSN the driver's name.
-        dsn: it is a DSN that the configuration does not name.
+        dsn: it is a DSN that the configuration does not name; ``dsn_of``: whose, ``user`` or ``system``, where that is
+            known.
         environment: as the configuration says; ``prod`` and ``read_only``, too.
         queues: how many queues or tables of queues the configuration names.
         problem: why it cannot be used; one line, empty where nothing is known against it.
@@ -37,6 +39,7 @@ class KnownTarget:
     engine: EngineName | None
     place: str
     dsn: bool = False
+    dsn_of: str = ""
     environment: str = ""
     prod: bool = False
     read_only: bool = False
@@ -60,8 +63,9 @@ def _configured(name: str, config: Config) -> KnownTarget:
     else:
         engine, place = engine or target.engine, target.name
     return KnownTarget(
-        name, engine, place, False, named.environment, named.prod, named.read_only, len(named.queues), problem
-    )
+        name, engine, place, environment=named.environment, prod=named.prod, read_only=named.read_only,
+        queues=len(named.queues), problem=problem,
+    )  # fmt: skip
 
 
 def _dsns() -> list[KnownTarget]:
@@ -70,5 +74,6 @@ def _dsns() -> list[KnownTarget]:
     except MissingDriver:
         return []
     return [
-        KnownTarget(name, engine_by_words(driver), driver, dsn=True) for name, driver in sorted(odbc.dsns().items())
+        KnownTarget(name, engine_by_words(driver), driver, dsn=True, dsn_of=dsn_of(name))
+        for name, driver in sorted(odbc.dsns().items())
     ]

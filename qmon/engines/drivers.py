@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from collections.abc import Iterator
 from typing import Final
 
 from qmon.system import adding, here
@@ -48,12 +49,40 @@ def sql_server_loads() -> str:
     )
 
 
-def dsn_keyword(dsn: str, keyword: str) -> str:
-    """What the section, the user's or the system's, says for a keyword; empty where it says nothing."""
+def dsn_of(dsn: str) -> str:
+    """Whose DSN it is, ``user`` or ``system``; the user's comes first. Empty: the driver manager does not tell."""
+    for mode, word in ((1, "user"), (2, "system")):
+        with _only(mode) as known:
+            if known and dsn_keyword(dsn, "Driver"):
+                return word
+    return ""
+
+
+@contextlib.contextmanager
+def _only(mode: int) -> Iterator[bool]:
+    """Within the block only the user's (1) or the system's (2) odbc.ini is read; whether that can be had."""
+    library = _installer()
+    if library is None or not library.SQLSetConfigMode(ctypes.c_ushort(mode)):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        library.SQLSetConfigMode(ctypes.c_ushort(0))
+
+
+def _installer() -> ctypes.CDLL | None:
     for name in _LIBRARIES:
         with contextlib.suppress(OSError):
-            library = ctypes.CDLL(name)
-            found = ctypes.create_string_buffer(4096)
-            library.SQLGetPrivateProfileString(dsn.encode(), keyword.encode(), b"", found, len(found), b"odbc.ini")
-            return found.value.decode(errors="replace")
-    return ""
+            return ctypes.CDLL(name)
+    return None
+
+
+def dsn_keyword(dsn: str, keyword: str) -> str:
+    """What the section, the user's or the system's, says for a keyword; empty where it says nothing."""
+    library = _installer()
+    if library is None:
+        return ""
+    found = ctypes.create_string_buffer(4096)
+    library.SQLGetPrivateProfileString(dsn.encode(), keyword.encode(), b"", found, len(found), b"odbc.ini")
+    return found.value.decode(errors="replace")

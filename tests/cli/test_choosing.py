@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from pathlib import Path
 
 import pytest
 
+from qmon.engines import odbc
 from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
 from tests.facts import query
@@ -49,7 +51,7 @@ def test_connect_alone_lists_what_is_known_and_asks(configured: Path) -> None:
     rows = [line.split() for line in terminal.seen.splitlines()]
     assert ["1", "orders-prod", "SQL", "Server", "sql1/Orders", "qmon.toml,", "prod,", "2", "queues"] in rows
     assert any(row[:3] == ["2", "shop", "PostgreSQL"] and row[-2:] == ["qmon.toml,", "staging"] for row in rows)
-    assert ["warehouse", "SQL", "Server", "driver", "FreeTDS", "DSN"] in [row[1:] for row in rows]
+    assert ["warehouse", "SQL", "Server", "driver", "FreeTDS", "user", "DSN"] in [row[1:] for row in rows]
     assert "postgresql://user@host/database or mssql://login@host/Database" in terminal.seen
     terminal.type("shpo")
     terminal.expect("did you mean shop?")
@@ -121,7 +123,21 @@ def test_targets_lists_what_is_known_and_what_can_be_reached(configured: Path) -
     assert found["off"]["reachable"] is False
     assert "nothing listens on 127.0.0.1 port 1" in found["off"]["problem"]
     assert (found["orders-prod"]["prod"], found["orders-prod"]["queues"]) == (True, 2)
-    assert found["warehouse"]["dsn"]
+    assert (found["warehouse"]["dsn"], found["warehouse"]["dsn_of"]) == (True, "user")
+    assert found["shop"]["answered_s"] > 0
+    assert (found["shop"]["dsn_of"], found["off"]["answered_s"]) == (None, None)
+    assert valid(done.stdout, "targets")["drivers"] == sorted(odbc.installed_drivers())
     assert "nothing listens on" in " ".join(call("targets").stdout.split())
     unasked = valid(call("targets", "--no-connect", "--output", "json").stdout, "targets")["targets"]
     assert {each["reachable"] for each in unasked} == {None}
+
+
+def test_a_target_that_hangs_holds_up_no_other_and_no_longer_than_its_deadline(configured: Path) -> None:
+    """It takes the connection and says nothing: each has a deadline of its own."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        with (configured / "qmon" / "qmon.toml").open("a") as file:
+            file.write(f'[target.silent]\nconnect = "postgresql://me@127.0.0.1:{silent.getsockname()[1]}/none"\n')
+        done = call("targets", "--wait", "1s", "--output", "json")
+    found = {each["name"]: each for each in valid(done.stdout, "targets")["targets"]}
+    assert found["shop"]["reachable"] is True
+    assert found["silent"]["problem"] == "silent: no answer within 1.0 s"

@@ -172,8 +172,8 @@ def test_known_targets_are_those_of_the_file_and_then_the_dsns(tmp_path: Path, m
     assert "hush" not in repr(odd)
     assert plain.place == "x"
     assert [each for each in dsns if each.name in ("old", "OldDsn", "a dsn")] == [
-        KnownTarget("OldDsn", "sqlserver", "ODBC Driver 18 for SQL Server", dsn=True),
-        KnownTarget("a dsn", "postgres", "PostgreSQL Unicode", dsn=True),
+        KnownTarget("OldDsn", "sqlserver", "ODBC Driver 18 for SQL Server", dsn=True, dsn_of="user"),
+        KnownTarget("a dsn", "postgres", "PostgreSQL Unicode", dsn=True, dsn_of="user"),
     ], "the configuration's own `old` is what is meant by that name"
 
 

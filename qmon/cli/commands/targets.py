@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +10,8 @@ import typer
 from qmon.cli import options
 from qmon.cli.choosing import TARGET_HEADERS, target_row
 from qmon.cli.output import clean, report, say, table
-from qmon.errors import BadInput, QmonError
+from qmon.errors import BadInput, MissingDriver, QmonError, Unreachable
+from qmon.model.text import duration, milliseconds
 
 if TYPE_CHECKING:
     from qmon.cli.reports.target import NamedTarget
@@ -27,8 +29,14 @@ def targets(
     config: options.ConfigPath = None,
     output: options.Output = "table",
     connect: Annotated[bool, typer.Option(help="Connect to each, to see which can be reached.")] = True,
+    wait: Annotated[
+        float, typer.Option("--wait", parser=options.seconds, metavar="S", help="How long each may take to answer.")
+    ] = 10.0,
 ) -> None:
-    """List the targets of qmon.toml and the ODBC DSNs, and which of them can be reached. Asks for no password."""
+    """List the targets of qmon.toml and the ODBC DSNs, and which of them can be reached. Asks for no password.
+
+    All are asked at the same time, and each has its own deadline.
+    """
     from qmon.config.file import read_config
     from qmon.config.known import known_targets
 
@@ -36,41 +44,68 @@ def targets(
     known = known_targets(read)
     rows = [_row(each) for each in known]
     if connect:
-        _connect(rows, read)
+        _connect(rows, read, wait)
+    drivers = _drivers()
     if output != "table":
         from qmon.cli.reports.target import TargetsReport
 
-        report(output, {"schema": 1, "targets": rows}, TargetsReport, "targets")
+        report(output, {"schema": 1, "targets": rows, "drivers": drivers}, TargetsReport, "targets")
         return
-    if not known:
+    if known:
+        cells = [
+            (*target_row(each), _answered(row), row["server_version"] or row["problem"] or "–")
+            for each, row in zip(known, rows, strict=True)
+        ]
+        table((*TARGET_HEADERS, "ANSWERED", "SERVER VERSION"), cells, wrap=5)
+    else:
         say(f"No target is configured in {clean(read.path)}, and the driver manager knows no DSN.")
-        return
-    cells = [
-        (*target_row(each), row["server_version"] or row["problem"] or "–")
-        for each, row in zip(known, rows, strict=True)
-    ]
-    table((*TARGET_HEADERS, "SERVER VERSION"), cells, wrap=4)
+    say(f"\nODBC drivers: {clean(', '.join(drivers)) or 'none that the driver manager knows by name'}")
+
+
+def _drivers() -> list[str]:
+    try:
+        from qmon.engines import odbc
+    except MissingDriver:
+        return []
+    return sorted(odbc.installed_drivers())
+
+
+def _answered(row: NamedTarget) -> str:
+    if row["answered_s"] is not None:
+        return milliseconds(row["answered_s"] * 1000)
+    return "–" if row["reachable"] is None else "no"
 
 
 def _row(known: KnownTarget) -> NamedTarget:
     return {
         "name": known.name, "engine": known.engine, "place": known.place, "dsn": known.dsn,
-        "environment": known.environment, "prod": known.prod, "read_only": known.read_only, "queues": known.queues,
-        "reachable": None, "server_version": None, "problem": known.problem or None,
+        "dsn_of": known.dsn_of or None, "environment": known.environment, "prod": known.prod,
+        "read_only": known.read_only, "queues": known.queues, "reachable": None, "answered_s": None,
+        "server_version": None, "problem": known.problem or None,
     }  # fmt: skip
 
 
-def _connect(rows: list[NamedTarget], config: Config) -> None:
+def _connect(rows: list[NamedTarget], config: Config, wait_s: float) -> None:
     """Fill in the version of each server, or why there is none."""
     from qmon.cli.session import Chosen, connected
     from qmon.cli.several import each_answer, reason
     from qmon.config.targets import choose
+    from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 
-    def ask(chosen: Chosen, may_ask: bool) -> str | QmonError:
-        """The version, or why it is not known, as a value: nobody is to be asked for a password."""
-        try:
+    calls = BoundedCalls()
+
+    def ask(chosen: Chosen, may_ask: bool) -> tuple[str, float] | QmonError:
+        """Version and seconds, or why they are not known, as a value: nobody is to be asked for a password."""
+
+        def log_in() -> tuple[str, float]:
+            began = time.perf_counter()
             with connected(chosen, "targets", may_ask=False) as at:
-                return ".".join(map(str, at.connection.version))
+                return ".".join(map(str, at.connection.version)), time.perf_counter() - began
+
+        try:
+            return calls.within(wait_s, log_in, lambda _: None, chosen.target.name)
+        except CallTimeoutError:
+            return Unreachable(f"{chosen.target.name}: no answer within {duration(wait_s)}")
         except QmonError as problem:
             return problem
 
@@ -84,8 +119,8 @@ def _connect(rows: list[NamedTarget], config: Config) -> None:
             asked.append((row, Chosen(found.target, found.queues, config)))
     answers = each_answer([chosen for _, chosen in asked], ask)
     for (row, _), answer in zip(asked, answers, strict=True):
-        row["reachable"] = isinstance(answer, str)
-        if isinstance(answer, str):
-            row["server_version"] = answer
-        else:
+        row["reachable"] = not isinstance(answer, Exception)
+        if isinstance(answer, Exception):
             row["problem"] = reason(answer)
+        else:
+            row["server_version"], row["answered_s"] = answer

@@ -153,26 +153,30 @@ class LibraryReport(TypedDict):
 
 class NamedTarget(TypedDict):
     """A target that can be named. ``place``: where it is, of a DSN its driver; ``dsn``: the configuration does not name
-    it; ``reachable``: ``None`` where it was not asked; ``problem``: why it was not reached, or cannot be used."""
+    it, and ``dsn_of`` says whose it is, user or system; ``reachable``: ``None`` where it was not asked; ``answered_s``:
+    seconds until it was logged in to; ``problem``: why it was not reached, or cannot be used."""
 
     name: str
     engine: str | None
     place: str
     dsn: bool
+    dsn_of: str | None
     environment: str
     prod: bool
     read_only: bool
     queues: int
     reachable: bool | None
+    answered_s: float | None
     server_version: str | None
     problem: str | None
 
 
 class TargetsReport(TypedDict):
-    """``qmon targets``."""
+    """``qmon targets``. ``drivers``: the ODBC drivers that the driver manager knows by name."""
 
     schema: Literal[1]
     targets: list[NamedTarget]
+    drivers: list[str]
 
 
 class LibrariesReport(TypedDict):

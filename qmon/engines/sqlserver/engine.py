@@ -20,6 +20,7 @@ from qmon.engines.rows import records
 from qmon.engines.sql import lasting
 from qmon.engines.sql.queries import load, render
 from qmon.engines.sqlserver import errors as errors
+from qmon.engines.sqlserver import logins
 from qmon.engines.sqlserver.freetds import DEFAULTS, is_freetds, translated
 from qmon.errors import BadInput, MissingDriver, QmonError
 from qmon.model.layout.zones import UTC_ZONE, Zone
@@ -205,7 +206,8 @@ class SqlServer:
         def explain(fault: DriverFault) -> QmonError:
             return errors.connecting(fault, target)
 
-        words, password, limit_s = self.keywords(target, session), target.password, session.login_timeout_s
+        words, limit_s = self.keywords(target, session), session.login_timeout_s
+        password = target.password if logins.takes_password(words) else None
         grace_s = _GRACE_S if lookup(words, "Authentication") is None else _GRACE_ENTRA_S
         try:
             raw = _LOGINS.within(
@@ -239,15 +241,18 @@ class SqlServer:
         """The ODBC keywords to connect with, without the password.
 
         Encrypted unless the user says otherwise; the server's certificate is trusted unchecked only where the user
-        says so. Raises ``MissingDriver``.
+        says so. Raises ``MissingDriver``, and ``BadInput`` for a way to log in that the driver does not have.
         """
         given = dict(target.parameters)
         if session.application:
             given = without(given, ("APP",)) | {"APP": session.application}
         out = {"APP": f"qmon {session.purpose}".strip()}
-        if lookup(given, "DSN", "FILEDSN") is None:  # else the DSN decides
+        if lookup(given, "DSN", "FILEDSN") is not None:  # the DSN decides
+            given = logins.checked(given, "")
+        else:
             driver = lookup(given, "Driver") or find_driver()
             out["DRIVER"] = driver
+            given = logins.checked(given, driver)
             if is_freetds(driver):
                 given, out = translated(given), out | DEFAULTS
             else:

@@ -13,6 +13,7 @@ from qmon.engines import drivers
 from qmon.engines.base import Target
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import lookup
+from qmon.engines.sqlserver.logins import password_missing_for
 from qmon.errors import (
     BadInput,
     ConnectionLost,
@@ -27,6 +28,7 @@ from qmon.errors import (
     Unreachable,
     WrongPassword,
 )
+from qmon.system import here
 
 DEFAULT_PORT: Final = 1433
 _SERVER: Final = re.compile(r"(?:tcp:)?(?P<host>[^,\\]+)(?:\\(?P<instance>[^,]+))?(?:,\s*(?P<port>\d+))?", re.I)
@@ -77,6 +79,11 @@ _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
 _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
 _KILLED: Final = 596
 """Somebody has ended our session in the middle of a statement: reported as HY000, and the connection is gone."""
+_TICKET: Final = here(
+    linux="kinit gets one, klist shows those there are",
+    macos="kinit gets one, klist shows those there are",
+    windows="the account must be one of the domain, or the server's name (SPN) is not registered there",
+)
 _TLS: Final = re.compile(r"certificate|SSL Provider|TLS|encryption", re.I)
 _UNTRUSTED: Final = re.compile(r"certificate verify failed|certificate chain|self.signed|local issuer", re.I)
 _OBJECT_DENIED: Final = re.compile(
@@ -117,8 +124,8 @@ def _connecting(fault: DriverFault, target: Target, numbers: frozenset[int]) -> 
             "it unchecked with trust=yes in the URL (TrustServerCertificate=yes)",
             retryable=False,
         )
-    if "Invalid value specified for connection string attribute" in text:
-        return BadInput(text)
+    if problem := _not_accepted(text):
+        return problem
     if _TLS.search(text):
         return Unreachable(f"TLS failed: {text}", retryable=False)
     if "Protocol error in TDS stream" in text:
@@ -130,6 +137,15 @@ def _connecting(fault: DriverFault, target: Target, numbers: frozenset[int]) -> 
     if user := _unproven(target):
         return PasswordNeeded(f"the server does not take login {user!r} without a password, and there is none: {text}")
     return Unreachable(f"cannot connect: {text}")
+
+
+def _not_accepted(text: str) -> QmonError | None:
+    """What the driver does not take, before it asks the server."""
+    if "SSPI Provider" in text:
+        return Unreachable(f"no Kerberos ticket of this account can be used: {_TICKET}; {text}")
+    if "Invalid value specified for connection string attribute" in text:
+        return BadInput(text)
+    return None
 
 
 def _refused_for_good(fault: DriverFault, target: Target, numbers: frozenset[int]) -> QmonError | None:
@@ -176,9 +192,7 @@ def _login_failed(fault: DriverFault, target: Target, user: str | None) -> QmonE
 
 def _unproven(target: Target) -> str | None:
     """The user for whom nothing is given to log in with: neither a password nor another kind of login."""
-    if target.password is not None or lookup(target.parameters, "Trusted_Connection", "Authentication") is not None:
-        return None
-    return lookup(target.parameters, "UID")
+    return password_missing_for(target.parameters, given=target.password is not None)
 
 
 def _with_name(problem: QmonError, target: Target) -> QmonError:

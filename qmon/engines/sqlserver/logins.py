@@ -1,0 +1,94 @@
+"""How somebody logs in to SQL Server: a login of the server, Windows or Kerberos, Entra; and what a driver cannot do.
+
+Sources: Microsoft's page on Entra with the ODBC driver (2026), and ODBC Driver 18.6 on Linux, which was given each.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.keywords import lookup, without
+from qmon.engines.sqlserver.freetds import is_freetds
+from qmon.errors import BadInput
+
+KEYWORD: Final = "Authentication"
+
+
+@dataclass(frozen=True, slots=True)
+class _Method:
+    """One of the driver's own. ``user``: whether UID is needed (``None``: it may be left out, or name an identity)."""
+
+    name: str
+    password: bool = False
+    user: bool | None = None
+    windows_only: bool = False
+
+
+_METHODS: Final = {
+    each.name.lower(): each
+    for each in (
+        _Method("SqlPassword", password=True, user=True),
+        _Method("ActiveDirectoryIntegrated", user=False),
+        _Method("ActiveDirectoryInteractive", user=True, windows_only=True),
+        _Method("ActiveDirectoryMsi"),
+        _Method("ActiveDirectoryServicePrincipal", password=True, user=True),
+        _Method("ActiveDirectoryPassword", password=True, user=True),
+    )
+}
+_SAME: Final = {"activedirectorymanagedidentity": "activedirectorymsi"}
+"""What sqlcmd and Microsoft's other drivers call it."""
+
+
+def takes_password(keywords: Mapping[str, str]) -> bool:
+    """Whether a password is of any use: not with an account that is already logged in elsewhere."""
+    named = _named(keywords)
+    if named is not None:
+        return named.password
+    return (lookup(keywords, "Trusted_Connection") or "no").lower() not in ("yes", "true", "1")
+
+
+def password_missing_for(keywords: Mapping[str, str], *, given: bool) -> str | None:
+    """The user for whom a password is needed and is not ``given``; ``None`` where none is of use."""
+    return None if given or not takes_password(keywords) else lookup(keywords, "UID")
+
+
+def checked(keywords: Mapping[str, str], driver: str) -> dict[str, str]:
+    """The keywords with the driver's own word for how to log in.
+
+    ``driver``: its name or path, empty where a DSN decides.
+    Raises ``BadInput`` for what the driver would refuse, or with FreeTDS pass over in silence.
+    """
+    wanted = lookup(keywords, KEYWORD)
+    if not wanted:
+        return dict(keywords)
+    if driver and is_freetds(driver):
+        raise BadInput(
+            f"FreeTDS knows no {KEYWORD}={wanted}: Entra needs Microsoft's driver; of Windows logins it takes"
+            " Trusted_Connection with Kerberos"
+        )
+    method = _named(keywords)
+    if method is None:
+        names = ", ".join(each.name for each in _METHODS.values())
+        raise BadInput(f"Microsoft's ODBC driver has no {KEYWORD}={wanted}; it has: {names}")
+    if method.windows_only and sys.platform != "win32":
+        raise BadInput(
+            f"{method.name} opens a window of Microsoft's driver for Windows, and works nowhere else; here there are"
+            " ActiveDirectoryMsi, ActiveDirectoryServicePrincipal, and ActiveDirectoryIntegrated with a Kerberos ticket"
+        )
+    user = lookup(keywords, "UID")
+    if method.user is True and not user:
+        raise BadInput(f"{method.name} needs a user: {_USER.get(method.name, 'mssql://user@host/Database')}")
+    if method.user is False and user:
+        raise BadInput(f"{method.name} takes no user: it is the account that runs qmon; leave {user!r} out")
+    return without(keywords, (KEYWORD,)) | {KEYWORD: method.name}
+
+
+_USER: Final = {"ActiveDirectoryServicePrincipal": "the application's client id; its secret is the password"}
+
+
+def _named(keywords: Mapping[str, str]) -> _Method | None:
+    wanted = (lookup(keywords, KEYWORD) or "").lower()
+    return _METHODS.get(_SAME.get(wanted, wanted))
