@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Final
 
@@ -11,7 +12,7 @@ from qmon.engines.base import EngineName
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import SqlFile
 from tests.sqlfiles import each_folder, named
-from tests.tsql import AZURE, unresolved, views
+from tests.tsql import AZURE, FACTS, unresolved, views
 from tests.tsql_rendered import rendered
 
 FILES: Final = tuple(file for file in queries.all_files() if file.engine == "sqlserver")
@@ -54,6 +55,13 @@ def test_the_test_reads_what_matters() -> None:
     found = {view for file in FILES for view in re.findall(r"\bsys\.dm_\w+", bare(file))}
     assert len(found) >= 16
     assert found <= views().keys()
+
+
+def test_each_view_has_the_right_that_it_needs_and_the_page_that_says_so() -> None:
+    facts = json.loads(FACTS.read_text("utf-8"))
+    assert {name for name, fact in facts.items() if not fact["right"]} == set()
+    pages = {name: fact["page"] for name, fact in facts.items()}
+    assert {n: p for n, p in pages.items() if not p.startswith("https://learn.microsoft.com/sql/")} == {}
 
 
 def probe(name: str, since: int) -> str:
