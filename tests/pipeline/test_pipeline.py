@@ -108,14 +108,14 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
         assert f"{number(row['pushed'])} pushed, {number(row['popped'])} popped" in text
     found = Page(text).tables
     queues, troubles = found["Queues"], found["Incidents"]
-    worst = [rows for title, rows in found.items() if title.endswith(": Hours with the oldest messages")]
     assert {tuple(cells[:9]) for cells in queues[1:]} == {queue_cells(key[1], row) for key, row in wanted.items()}
     told = [each for each in reference.incidents(reference.unique(expected)) if each["end_at"] >= period.start]
     assert sorted(tuple(cells[:6]) for cells in troubles[1:]) == sorted(map(incident_cells, told))
     hours = reference.rollup(measured, 3600)
     first_words(facts, told, wanted)
     standing(facts, expected, hours)
-    for each, shown in zip([each for each in facts.queues if each.worst], worst, strict=True):
+    for each in facts.queues:
+        shown = found[f"{each.queue}: Hours with the oldest messages"]
         own = [row for (*key, at), row in hours.items() if key == [each.target, each.queue] and at >= period.start]
         oldest = sorted((row["oldest_p95"] for row in own if row["oldest_p95"] is not None), reverse=True)
         assert [cells[1] for cells in shown[1:]] == [seconds(age) for age in oldest[:5]]
