@@ -33,6 +33,8 @@ below = 500
 objective = 0.995
 """
 _QUALITY: Final = 80
+_OF_MAILS: Final = """[...document.querySelectorAll('section h3')].find(e => e.textContent === 'mails')
+    .getBoundingClientRect().top"""
 
 
 def pictures(folder: Path) -> list[Path]:
@@ -43,8 +45,8 @@ def pictures(folder: Path) -> list[Path]:
             seen.open(page, 1280)
             desk = _take(seen, folder / "report.webp", 0, 1280, _bottom(seen, "queues") - 20)
             seen.open(page, 390)
-            top = seen.value("document.querySelector('section a, section h3').getBoundingClientRect().top")
-            phone = _take(seen, folder / "report-phone.webp", float(top) - 12, 390, 1000)
+            top = float(seen.value(_OF_MAILS))
+            phone = _take(seen, folder / "report-phone.webp", top - 12, 390, 860)
     return [desk, phone]
 
 
