@@ -16,7 +16,7 @@ from qmon.pipeline.report.axis import WIDE, Axis, scale
 from qmon.pipeline.report.headline import headline, healthy, things
 from qmon.pipeline.report.levels import Level, in_order
 from qmon.pipeline.report.period import Coverage, Period, Trouble, coverage, trouble
-from qmon.pipeline.report.text import good_share
+from qmon.pipeline.report.text import change, good_share
 from qmon.pipeline.report.unusual import SUMS, unusual
 from qmon.pipeline.rollup.capacity import Trend, capacity
 from tests.pipeline import reference
@@ -194,3 +194,8 @@ def test_a_scale_is_round_and_holds_the_highest(highest: float) -> None:
 )  # fmt: skip
 def test_a_share_is_never_rounded_up_to_all(share: float | None, text: str) -> None:
     assert good_share(share) == text
+
+
+def test_a_change_is_in_per_cent_of_what_was_before() -> None:
+    found = [change(*each) for each in ((3.0, 2.0), (1.999, 2.0), (30.0, 0.2), (1.0, 0.0), (0.0, 0.0), (None, 1.0))]
+    assert found == ["+50 %", "±0 %", "+14,900 %", "from nothing", "±0 %", "–"]

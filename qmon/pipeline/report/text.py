@@ -79,4 +79,5 @@ def change(now: float | None, before: float | None) -> str:
         return UNKNOWN
     if before == 0:
         return "from nothing" if now else "±0 %"
-    return f"{(now / before - 1) * 100:+,.0f} %"
+    points = round((now / before - 1) * 100)
+    return f"{points:+,d} %" if points else "±0 %"
