@@ -9,8 +9,10 @@ import pytest
 
 from qmon.demo.server import EmbeddedServer
 from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.samples.server_state import ReplicationSample, ServerState
 from qmon.model.standby import COUNTERS, SEQUENCES, SESSIONS
-from qmon.model.view import QueueView
+from qmon.model.view import QueueView, View
+from qmon.monitor.probes.server_state import READ_EVERY
 from qmon.operate.open import open_context
 from tests.cli.calling import call
 from tests.contract.replica import Standby, replicated
@@ -193,3 +195,36 @@ def test_after_a_promotion_the_figures_come_back_by_themselves() -> None:
             assert not line.push_rate.estimated
             assert line.push_rate.value == pytest.approx(50 / (line.window_s or 0), rel=0.01)
             assert watched.views[-1].server.standby is None
+
+
+def test_a_promotion_is_an_event_and_the_copies_are_those_that_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The standby that is watched becomes the primary, on a new timeline; the slot of a copy that is gone stays."""
+    monkeypatch.setitem(READ_EVERY, "replication", (ReplicationSample, 0.0))
+    with replicated() as (primary, standby):
+        query(primary.url(), TABLES)
+        standby.caught_up("qmon")
+        with watching(primary.url(), [JOBS]) as watched:
+            state = state_of(watched.view(lambda v: bool(state_of(v).copies)))
+            (copy,) = state.copies
+            assert (copy.state, copy.healthy, copy.synchronous, copy.connected) == ("streaming", True, False, True)
+            assert state.local is not None
+            assert (state.local.role, state.local.timeline) == ("primary", 1)
+            query(primary.url(), "SELECT pg_create_physical_replication_slot('gone', true)")
+            slot = state_of(watched.view(lambda v: len(state_of(v).copies) > 1)).copies[0]
+            assert (slot.name, slot.connected, slot.unredone) == ("gone", False, None)
+            assert slot.unsent is not None
+        with watching(standby.url(), [JOBS]) as watched:
+            local = state_of(watched.view(lambda v: state_of(v).local is not None)).local
+            assert local is not None
+            assert (local.role, local.state, local.timeline) == ("secondary", "receiving", 1)
+            query(standby.url(), "SELECT pg_promote()")
+            queue = watched.queue("jobs", lambda q: q.verdict.code == "failed over")
+            assert "as primary answers for" in queue.verdict.proof
+            assert "as secondary before: counters began anew" in queue.verdict.proof
+            local = state_of(watched.view()).local
+            assert local is not None
+            assert (local.role, local.timeline) == ("", 2)
+
+
+def state_of(view: View) -> ServerState:
+    return view.server.state or ServerState()

@@ -130,11 +130,13 @@ class Shop(Driver):
 
     def _replication(self, queue: str) -> Sequence[Values]:
         common: Values = {
-            "host": "", "local": False, "role": "secondary", "connected": True, "suspended": "", "healthy": True,
+            "host": "", "local": False, "role": "secondary", "timeline": None, "connected": True,
+            "suspended": "", "healthy": True,
         }  # fmt: skip
         answers = "SQL1" if self.poll < self.moves_at else "SQL9"
         here = {
             "name": answers, "host": answers, "local": True, "role": "primary", "state": "synchronized",
+            "timeline": None,
             "synchronous": True, "unsent": None, "unredone": None, "behind_s": None,
         }  # fmt: skip
         near = {

@@ -30,8 +30,8 @@ from tests.unit.test_verdicts import FINE
 
 GB = 2**30
 LOG = LogSample(4 * GB, 3 * GB, 4 * GB, "LOG_BACKUP", 512, 7_200.0)
-HERE = ReplicationSample("SQL1", "HOST1", True, "primary", "synchronized", True, True, True, "", None, None, None)
-COPY = ReplicationSample("SQL2", "", False, "secondary", "synchronized", True, True, True, "", 0, 0, 0.0)
+HERE = ReplicationSample("SQL1", "HOST1", True, "primary", "synchronized", None, True, True, True, "", None, None, None)
+COPY = ReplicationSample("SQL2", "", False, "secondary", "synchronized", None, True, True, True, "", 0, 0, 0.0)
 
 
 def proof(rule: Rule, state: ServerState | None, writers: tuple[WriterSample, ...] = ()) -> str | None:
@@ -147,6 +147,17 @@ def test_a_failover_is_said_also_where_the_connection_was_lost_meanwhile() -> No
     )
     assert followed(replace(HERE, role="secondary"), HERE)[-1] == (
         "SQL1 as primary answers for 0.0 s, SQL1 as secondary before: counters began anew"
+    )
+
+
+def test_on_postgresql_another_timeline_is_a_failover_and_another_address_alone_is_none() -> None:
+    first = replace(HERE, name="10.0.0.1:5432", host="10.0.0.1:5432", role="", timeline=1)
+    assert followed(first, replace(first, name="[::1]:5432", host="[::1]:5432"))[-1] is None
+    assert followed(first, replace(first, timeline=2))[-1] == (
+        "timeline 2 answers for 0.0 s, timeline 1 before: counters began anew"
+    )
+    assert followed(first, replace(first, name="10.0.0.2:5432", host="10.0.0.2:5432", timeline=2))[-1] == (
+        "10.0.0.2:5432 answers for 0.0 s, 10.0.0.1:5432 before: counters began anew"
     )
 
 

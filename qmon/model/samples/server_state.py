@@ -32,11 +32,11 @@ class LogSample:
 class ReplicationSample:
     """One row a server that has the database: the one that answers (``local``), and the copies that it feeds.
 
-    ``host``: of the one that answers the machine, else empty. ``role``: ``primary``, ``secondary``, empty: it is the
-    only one. ``state``: the server's word; ``healthy``: it is as it is to be. ``synchronous``: commits wait for it.
-    ``connected``: it is reached. ``suspended``: why nothing moves, in the server's words, empty: it does. ``unsent``
-    and ``unredone``: bytes of log that it has not, or has and not applied yet; ``behind_s``: seconds of commits that it
-    lacks. ``None``: not known.
+    ``host``: of the one that answers the machine or address, else empty. ``role``: ``primary``, ``secondary``, empty:
+    it is the only one. ``state``: the server's word. ``timeline``: of a PostgreSQL that answers, one more with each
+    promotion. ``healthy``: it is as it is to be. ``synchronous``: commits wait for it. ``connected``: it is reached.
+    ``suspended``: why nothing moves, in the server's words, empty: it does. ``unsent`` and ``unredone``: bytes of log
+    that it has not, or has and not applied yet; ``behind_s``: seconds of commits that it lacks. ``None``: not known.
     """
 
     name: str
@@ -44,6 +44,7 @@ class ReplicationSample:
     local: bool
     role: str
     state: str
+    timeline: int | None
     healthy: bool | None
     synchronous: bool | None
     connected: bool | None

@@ -60,8 +60,14 @@ def _moved(before: ReplicationSample, now: ReplicationSample) -> tuple[str, str]
     """From where to where; ``None`` where it is the same server in the same part, or one copy in place of another."""
     if now.role == _SECONDARY:
         return None
+    if before.timeline is not None and before.timeline == now.timeline and before.role != _SECONDARY:
+        return None  # the same primary at another of its addresses: each promotion begins a timeline
     if before.name == now.name and before.host == now.host:
-        return (f"{now.name} as {_SECONDARY}", f"{now.name} as primary") if before.role == _SECONDARY else None
+        if before.role == _SECONDARY:
+            return f"{now.name} as {_SECONDARY}", f"{now.name} as primary"
+        if (before.timeline or 0) < (now.timeline or 0) and before.timeline is not None:
+            return f"timeline {before.timeline}", f"timeline {now.timeline}"
+        return None
     if before.name == now.name:
         return before.host or before.name, now.host or now.name
     return before.name, now.name

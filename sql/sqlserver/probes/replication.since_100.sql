@@ -5,6 +5,7 @@
 -- > local       it is the server that answers
 -- > role        primary, secondary; empty: the database has no copy in another region
 -- > state       seeding, catch_up, suspended, pending; empty: not known
+-- > timeline    NULL: PostgreSQL alone counts promotions
 -- > healthy     it follows; NULL: not known
 -- > synchronous false: no commit waits for another region; NULL: not known
 -- > connected   NULL: not shown
@@ -18,6 +19,7 @@ SELECT TOP (20)
     CAST(c.local AS bit) AS local,
     CAST(CASE c.role WHEN 0 THEN N'primary' WHEN 1 THEN N'secondary' ELSE N'' END AS nvarchar(10)) AS role,
     CAST(LOWER(COALESCE(CASE c.moves WHEN 4 THEN N'SUSPENDED' ELSE c.state END, N'')) AS nvarchar(60)) AS state,
+    CAST(NULL AS int) AS timeline,
     CAST(CASE c.moves WHEN 2 THEN 1 WHEN 4 THEN 0 END AS bit) AS healthy,
     CAST(CASE WHEN c.local = 0 THEN 0 END AS bit) AS synchronous,
     CAST(NULL AS bit) AS connected,

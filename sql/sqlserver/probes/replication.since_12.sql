@@ -6,6 +6,7 @@
 -- > local       it is the server that answers
 -- > role        primary, secondary; empty: the database is in no group
 -- > state       synchronized, synchronizing, not synchronizing, reverting, initializing; empty: not known
+-- > timeline    NULL: PostgreSQL alone counts promotions
 -- > healthy     it is in the state that it is to be in; NULL: not known
 -- > synchronous the primary's commits wait for it; NULL: not known
 -- > connected   the primary reaches it; NULL: not known
@@ -19,6 +20,7 @@ SELECT TOP (20)
     CAST(CASE WHEN r.is_local = 0 THEN 0 ELSE 1 END AS bit) AS local,
     CAST(CASE r.is_primary_replica WHEN 1 THEN N'primary' WHEN 0 THEN N'secondary' ELSE N'' END AS nvarchar(10)) AS role,
     CAST(LOWER(COALESCE(r.synchronization_state_desc, N'')) AS nvarchar(60)) AS state,
+    CAST(NULL AS int) AS timeline,
     CAST(CASE r.synchronization_health WHEN 2 THEN 1 WHEN 1 THEN 0 WHEN 0 THEN 0 END AS bit) AS healthy,
     CAST(CASE a.availability_mode WHEN 1 THEN 1 WHEN 0 THEN 0 END AS bit) AS synchronous,
     CAST(s.connected_state AS bit) AS connected,
