@@ -164,7 +164,7 @@ class Shop(Driver):
         return [{"session": 91, "application": "reports", "host": "app-9", "internal": 90 * 2**20, "objects": 2**20}]
 
     def _plan_history(self, queue: str) -> Sequence[Values]:
-        return [{"read_at": self._now, "kept": True, "why": ""}]
+        return [{"read_at": self._now, "kept": True, "why": "", "home": ""}]
 
     def _plans(self, queue: str) -> Sequence[Values]:
         if queue != "orders":
@@ -175,9 +175,10 @@ class Shop(Driver):
         one: Values = {
             "statement_id": "42", "plan_id": "77", "routine": "dbo.orders_pop", "age_s": 7_200.0, "forced": False,
             "calls": 9_000, "reads": 9_000 * 1_204.0, "calls_before": 0, "reads_before": 0.0, "statement": text,
+            "spent_s": 9_000 * 0.0042, "spent_before_s": None,
         }  # fmt: skip
         old: Values = {"plan_id": "31", "age_s": 864_000.0, "calls": 200, "reads": 2_400.0, "calls_before": 2**40,
-                       "reads_before": 12.4 * 2**40}  # fmt: skip
+                       "reads_before": 12.4 * 2**40, "spent_s": 0.06, "spent_before_s": 0.0003 * 2**40}  # fmt: skip
         other: Values = {"statement_id": "43", "plan_id": "5", "statement": "DELETE FROM dbo.orders_archive"}
         return [one, one | old, one | other] if self.ails else [one | old]
 

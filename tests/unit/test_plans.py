@@ -26,7 +26,7 @@ from tests.unit.test_verdicts import FINE
 
 LAYOUT = Layout("mails", "fifo", TableName("dbo", "Mails"), id="Id")
 SPEC = Spec(LAYOUT, TableFacts(11))
-OLD = PlanSample("42", "31", "dbo.Take", 864_000.0, False, 0, 0.0, BIG, 12.0 * BIG, "DELETE FROM dbo.Mails")
+OLD = PlanSample("42", "31", "dbo.Take", 864_000.0, False, 0, 0.0, 0.0, BIG, 12.0 * BIG, None, "DELETE FROM dbo.Mails")
 NEW = replace(OLD, plan_id="77", age_s=7_200.0, calls=900, reads=900 * 1_204.0, calls_before=0, reads_before=0.0)
 
 
@@ -40,9 +40,9 @@ class Store:
         if name == "probe/clock":
             return [(1000.0,)]
         if name == "probe/plan_history":
-            return [(1000.0, self.kept, "" if self.kept else "Query Store is OFF")]
+            return [(1000.0, self.kept, "" if self.kept else "Query Store is OFF", "")]
         assert name == "probe/plans"
-        return [("1", str(n), "", 60.0, False, 5, 50.0, 0, 0.0, text) for n, text in enumerate(self.statements)]
+        return [("1", str(n), "", 60.0, False, 5, 50.0, 0.1, 0, 0.0, None, text) for n, text in enumerate(self.statements)]
 
 
 def read(store: Store, version: tuple[int, int] = (16, 0)) -> tuple[QueuePlans, Driver]:

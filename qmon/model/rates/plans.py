@@ -30,7 +30,7 @@ def every_s(queues: int) -> float:
 class StatementUse:
     """One statement: pages that a call reads, now and before; ``None``: it did not run then.
 
-    ``plan`` and ``plan_before``: by which most calls ran.
+    ``plan`` and ``plan_before``: by which most calls ran. ``mean_s``, ``mean_before_s``: seconds a call took.
     """
 
     plan: PlanSample
@@ -39,31 +39,44 @@ class StatementUse:
     reads: float | None
     calls_before: int
     reads_before: float | None
+    mean_s: float | None
+    mean_before_s: float | None
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether a call reads much more than before, and plans are not told apart."""
+        return not self.plan.plan_id and self._reads_more
+
+    @property
+    def _reads_more(self) -> bool:
+        if self.reads is None or self.reads_before is None:
+            return False
+        enough = min(self.calls, self.calls_before) >= FEWEST
+        return enough and self.reads >= max(LEAST_READS, TIMES * self.reads_before)
 
     @property
     def regressed(self) -> bool:
-        """Whether another plan reads much more than the one before."""
-        if self.reads is None or self.reads_before is None or self.plan_before is None:
-            return False
-        enough = min(self.calls, self.calls_before) >= FEWEST
-        worse = self.reads >= max(LEAST_READS, TIMES * self.reads_before)
-        return enough and worse and self.plan.plan_id != self.plan_before.plan_id
+        """Whether another plan reads much more than the one before; never where plans are not told apart."""
+        return self._reads_more and self.plan_before is not None and self.plan.plan_id != self.plan_before.plan_id
 
 
 def statements(plans: Iterable[PlanSample]) -> tuple[StatementUse, ...]:
-    """What each statement that ran lately reads, those first whose plan is worse than before, then what reads most."""
+    """What each statement that ran lately reads, those first that are worse than before, then what reads most."""
     by_statement: defaultdict[str, list[PlanSample]] = defaultdict(list)
     for plan in plans:
         by_statement[plan.statement_id].append(plan)
     found = [_use(each) for each in by_statement.values() if any(plan.calls for plan in each)]
-    return tuple(sorted(found, key=lambda use: (not use.regressed, -(use.reads or 0.0) * use.calls)))
+    return tuple(sorted(found, key=lambda use: (not (use.regressed or use.unexplained), -(use.reads or 0.0) * use.calls)))
 
 
 def _use(plans: list[PlanSample]) -> StatementUse:
     calls, before = sum(plan.calls for plan in plans), sum(plan.calls_before for plan in plans)
     old = max(plans, key=lambda plan: plan.calls_before)
+    spent = sum(plan.spent_s for plan in plans)
+    spent_before = [plan.spent_before_s for plan in plans if plan.spent_before_s is not None]
     return StatementUse(
         max(plans, key=lambda plan: plan.calls), old if before else None,
         calls, sum(plan.reads for plan in plans) / calls if calls else None,
         before, sum(plan.reads_before for plan in plans) / before if before else None,
+        spent / calls if calls else None, sum(spent_before) / before if before and spent_before else None,
     )  # fmt: skip

@@ -254,7 +254,8 @@ def _regressed(s: RuleInput) -> str | None:
     if use is None or use.plan_before is None:
         return None
     where = f" of {use.plan.routine}" if use.plan.routine else ""
-    now = f"{number(use.reads or 0.0)} pages a call by plan {use.plan.plan_id}, made {duration(use.plan.age_s)} ago"
+    made = "" if use.plan.age_s is None else f", made {duration(use.plan.age_s)} ago"
+    now = f"{number(use.reads or 0.0)} pages a call by plan {use.plan.plan_id}{made}"
     before = f"{number(use.reads_before or 0.0)} in the days before by plan {use.plan_before.plan_id}"
     return f"statement {use.plan.statement_id}{where} reads {now}; {before}"
 

@@ -1,4 +1,5 @@
-"""The plans of the statements that pop, one queue at a time, where the server itself remembers them (Query Store)."""
+"""The plans of the statements that pop, one queue at a time, where the server itself remembers them (Query Store), and
+what they read, where it counts that (pg_stat_statements)."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ _MOST: Final = 40
 _CHARS: Final = 400
 _STATEMENTS: Final = 3
 """So many of a queue are kept."""
+_POPS: Final = ("pop", "pop_batch")
 _NEWEST: Final = (10_000, 0)
 _NO_HISTORY: Final = "this server does not remember plans: Query Store came with SQL Server 2016"
 
@@ -29,15 +31,19 @@ class PlanReader:
     """What has been read. The thread of the background reader reads, that of the poll asks."""
 
     def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self.able = queries.exists(engine.name, "probe/plans", _NEWEST)
         """Whether this engine has such a probe."""
         self._read: dict[str, QueuePlans] = {}
         self._lock = threading.Lock()
+        self._totals: dict[str, dict[str, PlanSample]] = {}
+        """By queue and statement the totals at the last reading, where the server has no more than totals."""
 
     def keep(self, queues: frozenset[str]) -> None:
         """Forget the queues that are gone."""
         with self._lock:
             self._read = {name: found for name, found in self._read.items() if name in queues}
+            self._totals = {name: found for name, found in self._totals.items() if name in queues}
 
     def read_since(self) -> tuple[QueuePlans, ...]:
         """What was read since this was asked last: of each queue its plans, or why none are known."""
@@ -60,12 +66,34 @@ class PlanReader:
         history = records(PlanHistorySample, connection.fetch(asked.bound))[0]
         if not history.kept:
             return QueuePlans(queue, history.read_at, unread=history.why)
-        values: dict[str, Value] = {"name": table, "limit": _MOST, "chars": _CHARS}
-        plans = records(PlanSample, connection.fetch(statements.of("plans", PlanSample, values).bound))
-        word = re.compile(rf"(?<!\w){re.escape(table)}(?!\w)", re.IGNORECASE)
-        mine = [plan for plan in plans if word.search(plan.statement)]
+        pops = [found.name for verb in _POPS if (found := spec.layout.routine(verb)) is not None]
+        values: dict[str, Value] = {
+            "name": table, "routines": self._engine.texts(pops), "limit": _MOST, "chars": _CHARS,
+        }  # fmt: skip
+        names = {"view": (history.home, "pg_stat_statements")}
+        plans = records(PlanSample, connection.fetch(statements.of("plans", PlanSample, values, names).bound))
+        words = "|".join(map(re.escape, (table, *pops)))
+        word = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+        mine = self._since_last(queue, [plan for plan in plans if word.search(plan.statement)])
         kept = {use.plan.statement_id for use in statements_of(mine)[:_STATEMENTS]}
         return QueuePlans(
             queue, history.read_at,
             tuple(replace(p, statement=hide_passwords(p.statement)) for p in mine if p.statement_id in kept),
         )  # fmt: skip
+
+    def _since_last(self, queue: str, found: list[PlanSample]) -> list[PlanSample]:
+        """Of totals what was added since the last reading, with what there was then as before; plans as they are."""
+        totals = {each.statement_id: each for each in found if not each.plan_id}
+        with self._lock:
+            before, self._totals[queue] = self._totals.get(queue, {}), totals
+        return [_added(before.get(each.statement_id), each) if not each.plan_id else each for each in found]
+
+
+def _added(before: PlanSample | None, now: PlanSample) -> PlanSample:
+    """``now`` as it is where nothing is known of before, or the server began to count anew."""
+    if before is None or now.calls < before.calls or now.reads < before.reads:
+        return now
+    return replace(
+        now, calls=now.calls - before.calls, reads=now.reads - before.reads, spent_s=now.spent_s - before.spent_s,
+        calls_before=before.calls, reads_before=before.reads, spent_before_s=before.spent_s,
+    )  # fmt: skip

@@ -229,17 +229,25 @@ def _copy(copy: ReplicationSample) -> _Reading:
 def _plan(queue: str, use: StatementUse) -> _Reading:
     """What the statement of a queue that matters most reads by its plan, and read before."""
     plan, before = use.plan, use.plan_before
-    tone = "alarm" if use.regressed else "text"
+    worse = use.regressed or use.unexplained
+    tone = "alarm" if worse else "text"
+    by_plan = f" by plan {clean(plan.plan_id)}" if plan.plan_id else ""
     parts = [
         LinePart.of(shorten(clean(queue), 20), "strong"),
-        LinePart(((text.number(use.reads or 0.0), tone), (f" pages a call by plan {clean(plan.plan_id)}", "muted"))),
+        LinePart(((text.number(use.reads or 0.0), tone), (f" pages a call{by_plan}", "muted"))),
     ]
     if before is not None and use.reads_before is not None:
         by = f" by plan {clean(before.plan_id)}" if before.plan_id != plan.plan_id else ""
         parts.append(LinePart(((text.number(use.reads_before), "text"), (f" before{by}", "muted")), 1))
+    if use.mean_s is not None:
+        took = (("takes ", "muted"), (text.milliseconds(use.mean_s * 1000), "text"))
+        was = "" if use.mean_before_s is None else f", {text.milliseconds(use.mean_before_s * 1000)} before"
+        parts.append(LinePart((*took, (was, "muted")), 2))
+    if use.unexplained:
+        parts.append(LinePart.of("another plan, or dead rows", "accent", 1))
     parts.append(LinePart.of("forced" if plan.forced else "", "accent", 3))
     parts.append(LinePart.of(clean(plan.routine), "muted", 2))
-    return _Reading("plan", tuple(part for part in parts if part.spans[0][0]), use.regressed, plan.statement)
+    return _Reading("plan", tuple(part for part in parts if part.spans[0][0]), worse, plan.statement)
 
 
 def _unread(view: View) -> str:

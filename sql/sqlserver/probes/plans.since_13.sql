@@ -11,8 +11,10 @@
 -- > forced       somebody has forced this plan
 -- > calls        calls that ended in the last hour, and in the rest of the interval in which it began
 -- > reads        pages that they have read, in memory or not
+-- > spent_s      seconds that they took
 -- > calls_before calls that ended in the seven days before
 -- > reads_before pages that these have read
+-- > spent_before_s seconds that these took; NULL: there were none
 -- > statement    the beginning of its text
 WITH found AS (
     SELECT TOP (CAST(:limit AS int))
@@ -40,8 +42,10 @@ SELECT TOP (CAST(:limit AS int))
     CAST(p.is_forced_plan AS bit) AS forced,
     CAST(COALESCE(u.calls, 0) AS bigint) AS calls,
     CAST(COALESCE(u.reads, 0.0) AS float) AS reads,
+    CAST(COALESCE(u.spent_us, 0.0) / 1000000.0 AS float) AS spent_s,
     CAST(COALESCE(u.calls_before, 0) AS bigint) AS calls_before,
     CAST(COALESCE(u.reads_before, 0.0) AS float) AS reads_before,
+    CAST(u.spent_before_us / 1000000.0 AS float) AS spent_before_s,
     CAST(COALESCE(LEFT(f.query_sql_text, CAST(:chars AS int)), N'') AS nvarchar(4000)) AS statement
 FROM found AS f
 JOIN sys.query_store_plan AS p ON p.query_id = f.query_id
@@ -50,13 +54,18 @@ CROSS APPLY (
         SUM(CASE WHEN i.end_time > DATEADD(HOUR, -1, SYSDATETIMEOFFSET()) THEN r.count_executions END) AS calls,
         SUM(CASE WHEN i.end_time > DATEADD(HOUR, -1, SYSDATETIMEOFFSET()) THEN r.count_executions * r.avg_logical_io_reads END)
             AS reads,
+        SUM(CASE WHEN i.end_time > DATEADD(HOUR, -1, SYSDATETIMEOFFSET()) THEN r.count_executions * r.avg_duration END)
+            AS spent_us,
         SUM(CASE WHEN i.end_time > DATEADD(HOUR, -1, SYSDATETIMEOFFSET()) THEN NULL ELSE r.count_executions END) AS calls_before,
         SUM(
             CASE
                 WHEN i.end_time > DATEADD(HOUR, -1, SYSDATETIMEOFFSET()) THEN NULL
                 ELSE r.count_executions * r.avg_logical_io_reads
             END
-        ) AS reads_before
+        ) AS reads_before,
+        SUM(
+            CASE WHEN i.end_time > DATEADD(HOUR, -1, SYSDATETIMEOFFSET()) THEN NULL ELSE r.count_executions * r.avg_duration END
+        ) AS spent_before_us
     FROM sys.query_store_runtime_stats AS r
     JOIN sys.query_store_runtime_stats_interval AS i ON i.runtime_stats_interval_id = r.runtime_stats_interval_id
     WHERE r.plan_id = p.plan_id

@@ -1,0 +1,46 @@
+-- What the statements that take or change rows of a queue's table have read since pg_stat_statements began to count them, and how
+-- long they took. A statement is found by the names in its text; those of qmon are left out. By which plan a call ran, nobody has
+-- counted. Needs pg_read_all_stats.
+-- {view}         pg_stat_statements, with its schema
+-- :name          the table's name
+-- :routines      names of functions that pop, as an array
+-- :limit         so many statements at most
+-- :chars         so much of a statement's text
+-- > statement_id its number in pg_stat_statements
+-- > plan_id      empty: not known
+-- > routine      empty: the text says which function is called
+-- > age_s        NULL: not known
+-- > forced       false: plans are not forced here
+-- > calls        all calls so far
+-- > reads        pages that they have touched, in memory or not
+-- > spent_s      seconds that they took
+-- > calls_before 0: before is what was read before
+-- > reads_before 0
+-- > spent_before_s NULL
+-- > statement    the beginning of its text
+SELECT
+    CAST(s.queryid AS text) AS statement_id,
+    '' AS plan_id,
+    '' AS routine,
+    CAST(NULL AS float8) AS age_s,
+    false AS forced,
+    CAST(sum(s.calls) AS bigint) AS calls,
+    CAST(sum(s.shared_blks_hit + s.shared_blks_read) AS float8) AS reads,
+    CAST(sum(s.total_exec_time) / 1000 AS float8) AS spent_s,
+    CAST(0 AS bigint) AS calls_before,
+    CAST(0 AS float8) AS reads_before,
+    CAST(NULL AS float8) AS spent_before_s,
+    left(min(s.query), CAST(:chars AS integer)) AS statement
+FROM {view} AS s
+WHERE s.dbid = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+    AND s.query NOT LIKE '/* qmon %'
+    AND (
+        strpos(lower(s.query), lower(CAST(:name AS text))) > 0
+            AND s.query ~* '\m(delete\s+from|update|for\s+(no\s+key\s+)?update)\M'
+        OR EXISTS (
+            SELECT FROM unnest(CAST(:routines AS text[])) AS r(name) WHERE strpos(lower(s.query), lower(r.name)) > 0
+        )
+    )
+GROUP BY s.queryid
+ORDER BY sum(s.calls) DESC, s.queryid
+LIMIT CAST(:limit AS integer)
