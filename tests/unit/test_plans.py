@@ -42,7 +42,8 @@ class Store:
         if name == "probe/plan_history":
             return [(1000.0, self.kept, "" if self.kept else "Query Store is OFF", "")]
         assert name == "probe/plans"
-        return [("1", str(n), "", 60.0, False, 5, 50.0, 0.1, 0, 0.0, None, text) for n, text in enumerate(self.statements)]
+        numbers = ("", 60.0, False, 5, 50.0, 0.1, 0, 0.0, None)
+        return [("1", str(n), *numbers, text) for n, text in enumerate(self.statements)]
 
 
 def read(store: Store, version: tuple[int, int] = (16, 0)) -> tuple[QueuePlans, Driver]:

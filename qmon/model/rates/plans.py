@@ -59,6 +59,11 @@ class StatementUse:
         """Whether another plan reads much more than the one before; never where plans are not told apart."""
         return self._reads_more and self.plan_before is not None and self.plan.plan_id != self.plan_before.plan_id
 
+    @property
+    def worse(self) -> bool:
+        """Whether one of these two is true."""
+        return self.regressed or self.unexplained
+
 
 def statements(plans: Iterable[PlanSample]) -> tuple[StatementUse, ...]:
     """What each statement that ran lately reads, those first that are worse than before, then what reads most."""
@@ -66,7 +71,7 @@ def statements(plans: Iterable[PlanSample]) -> tuple[StatementUse, ...]:
     for plan in plans:
         by_statement[plan.statement_id].append(plan)
     found = [_use(each) for each in by_statement.values() if any(plan.calls for plan in each)]
-    return tuple(sorted(found, key=lambda use: (not (use.regressed or use.unexplained), -(use.reads or 0.0) * use.calls)))
+    return tuple(sorted(found, key=lambda use: (not use.worse, -(use.reads or 0.0) * use.calls)))
 
 
 def _use(plans: list[PlanSample]) -> StatementUse:

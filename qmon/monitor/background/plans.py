@@ -68,7 +68,7 @@ class PlanReader:
             return QueuePlans(queue, history.read_at, unread=history.why)
         pops = [found.name for verb in _POPS if (found := spec.layout.routine(verb)) is not None]
         values: dict[str, Value] = {
-            "name": table, "routines": self._engine.texts(pops), "limit": _MOST, "chars": _CHARS,
+            "name": table, "pops": self._engine.texts(pops), "limit": _MOST, "chars": _CHARS,
         }  # fmt: skip
         names = {"view": (history.home, "pg_stat_statements")}
         plans = records(PlanSample, connection.fetch(statements.of("plans", PlanSample, values, names).bound))

@@ -207,9 +207,10 @@ def _local(local: ReplicationSample) -> _Reading:
     if local.role:
         spans.append((f" {local.role}", "text"))
     parts = [LinePart(tuple(spans)), LinePart.of(clean(local.state), "muted", 1)]
+    parts.append(_known("timeline ", local.timeline, text.count, 2))
     if local.host and local.host.casefold() != local.name.casefold():
         parts.append(LinePart(((("on "), "muted"), (clean(local.host), "text")), 2))
-    return _Reading("server", tuple(part for part in parts if part.spans[0][0]))
+    return _Reading("server", tuple(part for part in parts if part.spans and part.spans[0][0]))
 
 
 def _copy(copy: ReplicationSample) -> _Reading:
@@ -229,8 +230,7 @@ def _copy(copy: ReplicationSample) -> _Reading:
 def _plan(queue: str, use: StatementUse) -> _Reading:
     """What the statement of a queue that matters most reads by its plan, and read before."""
     plan, before = use.plan, use.plan_before
-    worse = use.regressed or use.unexplained
-    tone = "alarm" if worse else "text"
+    tone = "alarm" if use.worse else "text"
     by_plan = f" by plan {clean(plan.plan_id)}" if plan.plan_id else ""
     parts = [
         LinePart.of(shorten(clean(queue), 20), "strong"),
@@ -247,7 +247,7 @@ def _plan(queue: str, use: StatementUse) -> _Reading:
         parts.append(LinePart.of("another plan, or dead rows", "accent", 1))
     parts.append(LinePart.of("forced" if plan.forced else "", "accent", 3))
     parts.append(LinePart.of(clean(plan.routine), "muted", 2))
-    return _Reading("plan", tuple(part for part in parts if part.spans[0][0]), worse, plan.statement)
+    return _Reading("plan", tuple(part for part in parts if part.spans[0][0]), use.worse, plan.statement)
 
 
 def _unread(view: View) -> str:

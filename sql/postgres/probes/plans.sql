@@ -3,7 +3,7 @@
 -- counted. Needs pg_read_all_stats.
 -- {view}         pg_stat_statements, with its schema
 -- :name          the table's name
--- :routines      names of functions that pop, as an array
+-- :pops          names of functions that pop, as an array
 -- :limit         so many statements at most
 -- :chars         so much of a statement's text
 -- > statement_id its number in pg_stat_statements
@@ -38,7 +38,7 @@ WHERE s.dbid = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_dat
         strpos(lower(s.query), lower(CAST(:name AS text))) > 0
             AND s.query ~* '\m(delete\s+from|update|for\s+(no\s+key\s+)?update)\M'
         OR EXISTS (
-            SELECT FROM unnest(CAST(:routines AS text[])) AS r(name) WHERE strpos(lower(s.query), lower(r.name)) > 0
+            SELECT FROM unnest(CAST(:pops AS text[])) AS r(name) WHERE strpos(lower(s.query), lower(r.name)) > 0
         )
     )
 GROUP BY s.queryid
