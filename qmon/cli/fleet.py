@@ -33,14 +33,16 @@ def show_fleet(
 
     need_terminal()
     settings = known[0].config.settings
-    interval_s = interval or settings.interval_s
     recordings: list[_Recording] = []
     try:
-        targets = [_fleet_target(each, interval_s, read_only, record, baselines, recordings) for each in known]
+        targets = [
+            _fleet_target(each, interval or preferences.of(each.target.name).interval_s or settings.interval_s,
+                          read_only, record, baselines, recordings)
+            for each in known
+        ]  # fmt: skip
         code = run_fleet(
             targets,
             alerting=on_a_fleet_screen([each.target.name for each in known], known[0].config),
-            interval_s=interval_s,
             dark=(theme or settings.theme) != "light",
             preferences=preferences,
         )

@@ -29,9 +29,13 @@ _TRIES: Final = 20
 _RETRY_S: Final = 0.01
 
 
+ALL_TARGETS: Final = ""
+"""Under this name the choices for the queues of all targets are remembered: no target has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """A way to look at the overview. ``sort``: a column, and whether descending; ``columns``: none for the usual."""
+    """A way to look at the queues. ``sort``: a column, and whether descending; ``columns``: none for the usual."""
 
     filter: str = ""
     sort: tuple[str, bool] | None = None
@@ -40,12 +44,17 @@ class SavedView:
 
 @dataclass(frozen=True, slots=True)
 class OfTarget:
-    """What is remembered of a target. ``interval_s``: seconds between polls, as last asked for; ``views``: by name."""
+    """What is remembered of a target.
+
+    ``interval_s``: seconds between polls, as last asked for. ``views``: by name. ``folded``: whether plots are hidden
+    beside tables.
+    """
 
     columns: tuple[str, ...] = ()
     sort: tuple[str, bool] | None = None
     interval_s: float | None = None
     views: dict[str, SavedView] = field(default_factory=dict)
+    folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from textual.message import Message
@@ -71,6 +72,15 @@ class Ended(Message):
         return f"{what}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}{why}; 6 lists it"
 
 
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """An operation that goes on in the background. ``target``: named only where there are several."""
+
+    title: str
+    progress: Progress | None
+    target: str = ""
+
+
 class ActionTask:
     """One plan and its operation. ``stop`` ends it after the batch under way, ``cancel`` that batch too."""
 
@@ -83,6 +93,8 @@ class ActionTask:
         self._reported_at = 0.0
         self._handing = threading.Lock()
         self._ended: Ended | None = None
+        self._progress: Progress | None = None
+        self._in_background = False
         self._applied = ""
         """The title of the plan that is, or was, applied."""
         self.thread: threading.Thread | None = None
@@ -118,10 +130,15 @@ class ActionTask:
         """The title of the plan that is being applied; empty where none is."""
         return self._applied if self._ended is None and self.thread is not None and self.thread.is_alive() else ""
 
+    @property
+    def in_background(self) -> UnderWay | None:
+        """How far the operation is, where it was handed over and has not ended."""
+        return UnderWay(self._applied, self._progress) if self._in_background and self.under_way else None
+
     def hand_over(self, to: MessagePump) -> None:
         """From now on tell ``to``; also of an end that has come already and that nobody has read yet."""
         with self._handing:
-            self._to = to
+            self._to, self._in_background = to, True
             if self._ended is not None:
                 to.post_message(self._ended)
 
@@ -130,7 +147,7 @@ class ActionTask:
         self.thread.start()
 
     def _report(self, progress: Progress) -> None:
-        now = time.monotonic()
+        now, self._progress = time.monotonic(), progress
         if now - self._reported_at >= _REPORT_EVERY_S or progress.done >= progress.total:
             self._reported_at = now
             self._to.post_message(Progressed(progress))
@@ -167,6 +184,11 @@ class ActionRunner:
     def under_way(self) -> list[str]:
         """The titles of the plans that are being applied."""
         return [task.under_way for task in self._tasks if task.under_way]
+
+    @property
+    def in_background(self) -> list[UnderWay]:
+        """What goes on without a dialog, the first that was begun first."""
+        return [found for task in self._tasks if (found := task.in_background) is not None]
 
     def task(self, to: MessagePump) -> ActionTask:
         """A new task that posts to ``to``; it has connections of its own."""

@@ -24,7 +24,7 @@ from qmon.monitor.alerting import Alerting, AlertState, FleetAlerting
 from qmon.monitor.source import MOST_WRONG, Focus, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui import keys, palette_items
-from qmon.tui.action_runner import ActionRunner, Ended
+from qmon.tui.action_runner import ActionRunner, Ended, UnderWay
 from qmon.tui.catalogue import ENTRIES, Entry
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.past_reader import KnownPast
@@ -327,6 +327,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         else:
             self.notify(clean(message.words()), timeout=60, markup=False, severity="warning")
         self.source_of(message.plan.target).poll_now(changed=message.plan.queue)
+        self.ticks += 1
 
     def source_of(self, target: str) -> SnapshotSource:
         """The source of the target of that name."""
@@ -351,6 +352,11 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     def under_way(self) -> list[str]:
         """The operations under way, in words."""
         return [] if self.runner is None else self.runner.under_way
+
+    @property
+    def in_background(self) -> list[UnderWay]:
+        """The operations that go on in the background."""
+        return [] if self.runner is None else self.runner.in_background
 
     async def action_copy_or_quit(self) -> None:
         """Copy what is selected; where nothing is, leave when asked a second time."""

@@ -124,19 +124,23 @@ ACTS: Final[list[BindingType]] = [
          id="end-blocker", shown="E", bar=False),
 ]  # fmt: skip
 
+COLUMNS: Final = _key("C", "choose_columns", "columns", "Choose and order columns; save and use views", DISPLAY,
+                      id="columns", shown="C", bar=False)  # fmt: skip
+FOLD: Final = _key("H", "fold", "hide plot", "Hide the plot, or show it", DISPLAY, id="fold", shown="H", bar=False)
+
 OVERVIEW: Final[list[BindingType]] = [
     *ACTS,
     *TABLES,
     _key("W", "propose", "write queues", "List what looks like a queue, and write it to qmon.toml", QUEUE, id="propose",
          shown="W", bar=False),
-    _key("C", "choose_columns", "columns", "Choose and order columns; save and use views", DISPLAY, id="columns",
-         shown="C", bar=False),
+    COLUMNS,
+    FOLD,
     _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count", bar=False),
 ]  # fmt: skip
 
 TARGETS: Final[list[BindingType]] = list(TABLES)
 
-ALL_QUEUES: Final[list[BindingType]] = [*ACTS, *TABLES]
+ALL_QUEUES: Final[list[BindingType]] = [*ACTS, *TABLES, COLUMNS]
 
 QUEUE_SCREEN: Final[list[BindingType]] = [
     *ACTS,
@@ -151,6 +155,7 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
     ),
     *TABLES,
     _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count"),
+    FOLD,
     _key("o", "only_stuck", "only stuck", "List stuck messages only, or all", QUEUE, id="only-stuck"),
     _key("l", "list(1)", "list", "List ready, scheduled, in progress, stuck, dead or done messages", QUEUE, id="list"),
     _key("L", "list(-1)", "list before", "The list before", QUEUE, id="list-before", shown="L", bar=False),

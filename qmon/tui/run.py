@@ -71,7 +71,6 @@ def run_fleet(
     targets: Sequence[FleetTarget],
     *,
     alerting: FleetAlerting | None = None,
-    interval_s: float = 2.0,
     dark: bool = True,
     for_s: float | None = None,
     preferences: Preferences | None = None,
@@ -80,7 +79,7 @@ def run_fleet(
     _own_terminal()
     from qmon.tui.fleet.app import FleetApp
 
-    app = FleetApp(targets, alerting=alerting, interval_s=interval_s, dark=dark, for_s=for_s, preferences=preferences)
+    app = FleetApp(targets, alerting=alerting, dark=dark, for_s=for_s, preferences=preferences)
     return _until_left(app, [each.source for each in targets], lambda: [each.runner for each in targets], alerting)
 
 

@@ -25,6 +25,8 @@ NAMES = ("orders-prod", "billing", "crm")
 class Named(Scripted):
     """A scripted source of another target."""
 
+    interval_s: float = 2.0
+
     def fold(self, snapshot: Snapshot) -> View:
         """The view that was given with this snapshot."""
         return replace(super().fold(snapshot), target=self.target)

@@ -396,12 +396,17 @@ async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
         await d.until(lambda: dialog(d).step is DialogStep.APPLYING, "applying")
         await d.press("b")
         assert not isinstance(d.app.screen, ActionDialog)
+        for screen in "1237":
+            await d.press(screen)
+            assert "◆ UNDER WAY  Requeue 1,204 messages of invoices  50 %" in d.lines("under-way")
+            assert "about 2.3 s left" in d.lines("under-way")
         await d.press("q")
         assert "Requeue 1,204 messages of invoices: still under way; press q again to stop it and leave" in d.said()
         assert d.app.is_running
         script.goes.set()
         await d.until(lambda: "done, 1,201 of 1,204; 6 lists it" in d.said(), "its end")
         assert ("poll_now", "invoices") in d.source.asked
+        assert "UNDER WAY" not in d.text()
 
 
 class Told(MessagePump):

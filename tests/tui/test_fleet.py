@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Input
 
+from qmon.config.preferences import ALL_TARGETS
 from qmon.model.alerts.rules import AlertRule
 from qmon.model.figure import Severity, Verdict
 from qmon.monitor.alerting import Alerting, FleetAlerting
@@ -101,7 +102,7 @@ async def test_what_is_not_on_the_screen_is_polled_less_often_and_its_waits_are_
         await d.app.go_to("t4")
         await d.settle()
         assert d.sources["t3"].focus == Focus(away=True)
-        assert (d.sources["t3"].interval_s, d.sources["t4"].interval_s) == (10.0, 1.0)
+        assert (d.sources["t3"].interval_s, d.sources["t4"].interval_s) == (10.0, 2.0)
 
 
 async def test_few_targets_are_polled_as_often_as_one() -> None:
@@ -228,7 +229,21 @@ async def test_each_target_has_columns_and_an_order_of_its_own() -> None:
         assert d.app.preferences.of("crm").columns == ()
         await d.press("T", *"nord", "enter", "9")
         assert d.app.theme == "nord"
-        assert "DEAD" not in d.grid.titles, "all queues have the usual columns"
+        assert "DEAD" not in d.grid.titles, "all queues have columns of their own"
+        await d.press("C")
+        d.grid.select("dead")
+        await d.press("space", "w", *"dead ones", "enter", "escape", "s")
+        assert (d.grid.titles[0], d.grid.titles[-1]) == ("TARGET", "DEAD")
+        remembered = d.app.preferences.of(ALL_TARGETS)
+        assert (remembered.columns[-1], remembered.sort, [*remembered.views]) == (
+            "dead", ("target", False), ["dead ones"],
+        )  # fmt: skip
+        row = d.grid.row
+        assert row is not None
+        assert (row.key, row.cells[-1][0]) == ("crm\0oban/mails", "0")
+        await d.press("minus")
+        assert d.app.preferences.of("crm").interval_s == 5.0
+        assert d.app.preferences.of("orders-prod").interval_s is None
 
 
 async def test_what_happened_on_any_target_is_one_time_line_and_enter_goes_there() -> None:

@@ -74,6 +74,23 @@ async def test_the_interval_is_remembered_for_the_target(place: Path) -> None:
         assert Preferences(place).of(d.app.shown.target).interval_s == 5.0
 
 
+async def test_plots_are_hidden_and_stay_so(place: Path) -> None:
+    async with dashboard(preferences=Preferences(place)) as d:
+        await d.give()
+        assert "push" in d.lines("trends")
+        await d.press("H")
+        assert not d.app.screen.query_one("#trends").display
+        await d.press("2")
+        assert not d.app.screen.query_one("#middle").display
+    async with dashboard(preferences=Preferences(place)) as d:
+        await d.give()
+        await d.press("2")
+        assert not d.app.screen.query_one("#middle").display
+        await d.press("H")
+        assert d.app.screen.query_one("#middle").display
+        assert not d.app.screen.query_one("#unknown-lines").display
+
+
 async def test_columns_are_chosen_ordered_and_remembered(place: Path) -> None:
     async with dashboard((200, 50), preferences=Preferences(place)) as d:
         await d.give()

@@ -20,12 +20,13 @@ from qmon.monitor.alerting import FleetAlerting
 from qmon.monitor.source import Focus, Phase, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui import keys
+from qmon.tui.action_runner import UnderWay
 from qmon.tui.app import QmonApp
 from qmon.tui.catalogue import ENTRIES, FLEET, Entry
 from qmon.tui.feed import Feed, FoldFailed, StateChanged, ViewReady
 from qmon.tui.fleet.member import FleetTarget, Member
 from qmon.tui.palette_items import PaletteItem
-from qmon.tui.sanitize import clean
+from qmon.tui.sanitize import clean, shorten
 
 AWAY_S: Final = 10.0
 """So often a target is polled at least that is not on the screen, in seconds, or as often as asked for if that is
@@ -45,7 +46,6 @@ class FleetApp(QmonApp):
     Args:
         targets: two or more, each of another name.
         alerting: of all targets.
-        interval_s: seconds between polls of the target on the screen.
         dark, plain, for_s, clock: as for ``QmonApp``.
 
     Attributes:
@@ -67,7 +67,6 @@ class FleetApp(QmonApp):
         targets: Sequence[FleetTarget],
         *,
         alerting: FleetAlerting | None = None,
-        interval_s: float = 2.0,
         dark: bool = True,
         plain: bool | None = None,
         for_s: float | None = None,
@@ -85,7 +84,6 @@ class FleetApp(QmonApp):
         self.left_all = False
         self._waiting: list[Member] = []
         self.unwritten = "with several targets qmon.toml is not written: open this one alone, with qmon connect"
-        self._asked_s = interval_s
         self._focus = self.current.focus
 
     @property
@@ -178,21 +176,22 @@ class FleetApp(QmonApp):
         each_s = min(_EACH_S * len(self.members), AWAY_S) if self.is_of_all else AWAY_S
         for member in self.members.values():
             on_screen = member is self.current and not self.is_of_all
-            member.poll_every(self._asked_s if on_screen else max(self._asked_s, each_s))
+            member.poll_every(member.asked_s if on_screen else max(member.asked_s, each_s))
         now_s = self.current.shown.interval_s
         if self.shown.interval_s < now_s:
             self.shown = replace(self.shown, interval_s=now_s)
 
     def _set_interval(self, seconds: float) -> None:
-        """Poll the target on the screen so often from now on, and none more often."""
-        self._asked_s = seconds
+        """Poll the current target so often while it is on the screen."""
+        self.current.asked_s = seconds
         self._pace()
-        self.say(f"the target on the screen is polled every {duration(seconds)}")
+        self.preferences.change(self.current.name, lambda of: replace(of, interval_s=seconds))
+        self.say(f"{shorten(clean(self.current.name), 24)}: polled every {duration(seconds)} while on the screen")
 
     @property
     def asked_s(self) -> float:
-        """Seconds between polls of the target on the screen, as asked for."""
-        return self._asked_s
+        """Seconds between polls of the current target while it is on the screen, as asked for."""
+        return self.current.asked_s
 
     def action_poll_now(self) -> None:
         """Poll now: the current target, or on a screen of all targets each."""
@@ -270,6 +269,17 @@ class FleetApp(QmonApp):
         runners = {name: member.target.runner for name, member in self.members.items()}
         return [
             f"{name}: {words}" for name, runner in runners.items() if runner is not None for words in runner.under_way
+        ]
+
+    @property
+    def in_background(self) -> list[UnderWay]:
+        """The operations that go on in the background on any target."""
+        runners = {name: member.target.runner for name, member in self.members.items()}
+        return [
+            replace(each, target=name)
+            for name, runner in runners.items()
+            if runner is not None
+            for each in runner.in_background
         ]
 
     def action_freeze(self) -> None:

@@ -73,6 +73,7 @@ class Member:
     Attributes:
         shown: the newest figures, whatever is on the screen.
         queues: those of the newest view, the worst first.
+        asked_s: seconds between its polls while it is on the screen, as asked for.
         selected: the queue that its screens are about.
         focus: what of it is on the screen.
         totals: the sums of its queues, by ``QueueFigure.field``.
@@ -84,6 +85,7 @@ class Member:
     def __init__(self, target: FleetTarget) -> None:
         self.target = target
         self.name = target.source.target
+        self.asked_s = target.source.interval_s
         self.shown = target.shown
         self.selected: str | None = None
         self.focus = Focus(away=True)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 
+from qmon.config.preferences import ALL_TARGETS
 from qmon.model.view import QueueView
 from qmon.tui import keys
+from qmon.tui.fleet.app import FleetApp
 from qmon.tui.fleet.member import Member
 from qmon.tui.fleet.screen import FleetScreen
 from qmon.tui.overview import rows as overview
+from qmon.tui.overview.arranging import ArrangedScreen
 from qmon.tui.overview.panels import proof
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
@@ -28,16 +31,16 @@ _BETWEEN: Final = "\0"
 """Between target and queue in the key of a row: no name of either holds it."""
 
 
-class AllQueuesScreen(FleetScreen):
+class AllQueuesScreen(ArrangedScreen, FleetScreen):
     """The queues of all targets."""
 
     NAME = "all-queues"
     BINDINGS = keys.ALL_QUEUES
+    app = getters.app(FleetApp)
     SORTS = ("verdict", "target", *overview.SORTS[1:])
 
     def __init__(self) -> None:
         super().__init__()
-        self.sorted_by = overview.DEFAULT_SORT
         self._known: dict[str, overview.Known] = {}
 
     def body(self) -> ComposeResult:
@@ -45,6 +48,16 @@ class AllQueuesScreen(FleetScreen):
         yield Lines(id="summary")
         yield Grid(COLUMNS, id="all-queues")
         yield Lines(id="why", most=3)
+
+    @property
+    def remembered_as(self) -> str:
+        """The same whichever targets they are."""
+        return ALL_TARGETS
+
+    @property
+    def usual(self) -> tuple[GridColumn, ...]:
+        """The columns that are there where none are chosen."""
+        return COLUMNS
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the queues of all targets."""
@@ -59,7 +72,10 @@ class AllQueuesScreen(FleetScreen):
         kept = self._ordered(kept, of)
         rows = {member.name: self._rows(member, now) for member in members}
         empty = f"no queue matches {clean(self.filter_text)}" if every else "no queue is known yet"
-        self.grid.show([rows[of[id(queue)].name][queue.name] for queue in kept], sorted_by=self.sorted_by, empty=empty)
+        self.grid.use_columns(self.columns)
+        made = [rows[of[id(queue)].name][queue.name] for queue in kept]
+        arranged = self.arranged.rows(made, self.usual, self.columns, lambda key: self._of_row(key)[1])
+        self.grid.show(arranged, sorted_by=self.sorted_by, empty=empty)
         self._draw_why(now)
 
     def _ordered(self, kept: list[QueueView], of: dict[int, Member]) -> list[QueueView]:
@@ -85,7 +101,10 @@ class AllQueuesScreen(FleetScreen):
         )
 
     def _selected(self) -> tuple[Member | None, QueueView | None]:
-        target, _, name = (self.grid.cursor or "").partition(_BETWEEN)
+        return self._of_row(self.grid.cursor or "")
+
+    def _of_row(self, key: str) -> tuple[Member | None, QueueView | None]:
+        target, _, name = key.partition(_BETWEEN)
         member = self.app.members.get(target)
         view = member.shown.view if member is not None else None
         return member, view.queue(name) if view is not None else None

@@ -8,7 +8,6 @@ from qmon.monitor.source import Focus
 from qmon.tui.fleet import standing
 from qmon.tui.fleet.app import FleetApp
 from qmon.tui.fleet.member import Member
-from qmon.tui.shared.banner import alert_lines
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.spans import Line, LinePart, spread
 from qmon.tui.status import Shown
@@ -48,10 +47,7 @@ class FleetScreen(DashboardScreen):
 
     def _draw_frame(self, shown: Shown, now: float) -> None:
         self.query_one("#header", Lines).show(lambda cells, _: [self._header(shown, now, cells)])
-        alerted = bool(alert_lines(shown.alerts, now, 80))
-        self.set_class(alerted, "-alerted")
-        if alerted:
-            self.query_one("#alert", Lines).show(lambda cells, _: alert_lines(shown.alerts, now, cells))
+        self._draw_notices(shown, now)
         self._show_keys("")
 
     def show_summary(self, now: float) -> list[Member]:

@@ -10,7 +10,6 @@ from qmon.model import text
 from qmon.model.queue_figures import ABOUT
 from qmon.model.view import QueueView
 from qmon.tui import figures
-from qmon.tui.overview.rows import SORTS
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.widgets.columns import Cell, GridColumn, GridRow
 
@@ -42,10 +41,10 @@ def wanted(chosen: Sequence[str], usual: Sequence[GridColumn]) -> tuple[GridColu
     return found if FIRST in chosen else (known[FIRST], *found)
 
 
-def sorts(columns: Sequence[GridColumn]) -> list[str]:
-    """What ``s`` goes through where these are shown."""
+def sorts(columns: Sequence[GridColumn], usual: Sequence[str]) -> list[str]:
+    """What ``s`` goes through where these are shown; ``usual``: what it goes through of the usual ones."""
     shown = {column.key for column in columns}
-    return [key for key in (*SORTS, *(column.key for column in MORE)) if key in shown]
+    return [key for key in (*usual, *(column.key for column in MORE)) if key in shown]
 
 
 def words(view: SavedView) -> str:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from qmon.config.preferences import OfTarget, SavedView
 from qmon.model.figure import Verdict
 from qmon.model.group_view import group_views
 from qmon.model.ranking import Ranking
@@ -20,15 +17,13 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus, Phase
 from qmon.tui import keys
 from qmon.tui.overview import baselines, broker, causes
-from qmon.tui.overview import columns as chosen
 from qmon.tui.overview import rows as overview
+from qmon.tui.overview.arranging import ArrangedScreen
 from qmon.tui.overview.panels import target_line, why
 from qmon.tui.overview.summary import summary
 from qmon.tui.overview.trends import span_words, trends
-from qmon.tui.palette_items import PaletteItem
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import waiting
-from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Freshness, Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.widgets.columns import GridColumn
@@ -46,7 +41,7 @@ class _Ranked:
     causes: tuple[SharedCause, ...]
 
 
-class OverviewScreen(DashboardScreen):
+class OverviewScreen(ArrangedScreen):
     """All queues of the target."""
 
     NAME = "overview"
@@ -55,10 +50,8 @@ class OverviewScreen(DashboardScreen):
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (10, "-short"), (32, "-tall")]  # noqa: RUF012  # as of DashboardScreen
 
     def __init__(self) -> None:
-        super().__init__()
-        self.sorted_by = _known(self.app.preferences.of(self.app.shown.target).sort)
-        self._arranged = chosen.Arranged()
         self.unusual: baselines.Found | None = None
+        super().__init__()
         self._known: overview.Known = {}
         self._ranking = Ranking()
         self._ranked: _Ranked | None = None
@@ -96,12 +89,10 @@ class OverviewScreen(DashboardScreen):
         empty = f"no queue matches {clean(self.filter_text)}" if view.queues else self._no_queue
         known = self.app.known.baselines
         self.unusual = baselines.find(known, view.target, view.queues) if view.target in known.hours else None
-        usual = self._usual
-        columns = chosen.wanted(self.app.preferences.of(shown.target).columns, usual)
-        self.grid.use_columns(columns)
+        self.grid.use_columns(self.columns)
         own, groups = causes.own_words(ranked.causes, kept), group_views(view.queues)
         rows = overview.rows(kept, self.size.width, self.unusual, self._known, groups, own)
-        rows = self._arranged.rows(rows, usual, columns, view.queue)
+        rows = self.arranged.rows(rows, self.usual, self.columns, view.queue)
         self.grid.show(rows, sorted_by=self.sorted_by, stale=stale, empty=empty)
         self._draw_broker(view, stale=stale)
         self._draw_selected(view, stale=stale, lost=_lost(shown))
@@ -196,56 +187,10 @@ class OverviewScreen(DashboardScreen):
         """List what looks like a queue, to be written into the configuration."""
         self.app.propose()
 
-    # ------------------------------------------------------------------------------------- columns, sort, saved views
-
     @property
-    def _usual(self) -> tuple[GridColumn, ...]:
+    def usual(self) -> tuple[GridColumn, ...]:
         """The columns that are there where none are chosen."""
         return overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
-
-    def sorts(self) -> list[str]:
-        """Of the columns that are shown those that are worth it."""
-        return chosen.sorts(self.grid.columns)
-
-    def _sort_by(self, column: str) -> None:
-        super()._sort_by(column)
-        self._remember(lambda of: replace(of, sort=self.sorted_by))
-
-    def action_reverse(self) -> None:
-        """Reverse the order."""
-        super().action_reverse()
-        self._remember(lambda of: replace(of, sort=self.sorted_by))
-
-    def _remember(self, change: Callable[[OfTarget], OfTarget]) -> None:
-        self.app.preferences.change(self.app.shown.target, change)
-
-    def action_choose_columns(self) -> None:
-        """Choose and order columns, save and use views."""
-        from qmon.tui.overview.choosing import ChoosingDialog
-
-        target = self.app.shown.target
-        now = SavedView(self.filter_text, self.sorted_by, self.app.preferences.of(target).columns)
-        self.app.push_screen(
-            ChoosingDialog(self._usual, chosen.MORE, now, self._use_view, self.app.preferences, target)
-        )
-
-    def _use_view(self, view: SavedView) -> None:
-        self.filter_text, self.sorted_by = view.filter, _known(view.sort)
-        self._remember(lambda of: replace(of, columns=view.columns, sort=self.sorted_by))
-        self.redraw()
-
-    def places(self) -> list[PaletteItem]:
-        """Saved views, too."""
-
-        async def use(view: SavedView) -> None:
-            self._use_view(view)
-
-        views = self.app.preferences.of(self.app.shown.target).views
-        items = [
-            PaletteItem(f"view:{name}", "", name, f"use this view: {chosen.words(view)}", "Views", partial(use, view))
-            for name, view in sorted(views.items())
-        ]
-        return [*items, *super().places()]
 
     def unavailable(self) -> dict[str, str]:
         """By the id of a key why it can do nothing now."""
@@ -257,12 +202,6 @@ class OverviewScreen(DashboardScreen):
         if self.app.selected is not None:
             self.grid.select(self.app.selected)
         super().on_screen_resume()
-
-
-def _known(sort: tuple[str, bool] | None) -> tuple[str, bool]:
-    """The order that is asked for, where there is such a column."""
-    keys = {column.key for column in (*overview.COLUMNS, *chosen.MORE) if column.sortable}
-    return sort if sort is not None and sort[0] in keys else overview.DEFAULT_SORT
 
 
 def _lost(shown: Shown) -> Verdict | None:

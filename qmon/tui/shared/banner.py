@@ -1,7 +1,9 @@
-"""The lines that may be on every screen: an alert, who has paused a queue, until when and why, and what a tour says."""
+"""The lines that may be on every screen: an alert, pauses with who, until when and why, operations in the background,
+and what a tour says."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from qmon.model import text
@@ -10,6 +12,7 @@ from qmon.model.figure import Severity
 from qmon.model.operations import Pause
 from qmon.monitor.alerting import AlertState
 from qmon.tui import figures
+from qmon.tui.action_runner import UnderWay
 from qmon.tui.sanitize import clean, shorten, width
 from qmon.tui.spans import Line, LinePart, Span, fit, line_width, wrap
 from qmon.tui.status import Shown
@@ -74,6 +77,7 @@ def _where(alert: Alert) -> str:
 
 
 MOST: Final = 3
+MOST_UNDER_WAY: Final = 2
 
 
 def banner(shown: Shown, now: float, cells: int) -> list[Line]:
@@ -108,6 +112,29 @@ def _line(pause: Pause, clock: float, cells: int) -> Line:
     if pause.reason and room >= 8:
         parts.insert(3, LinePart.of(shorten(clean(pause.reason), room), "muted", 3))
     return fit(parts, cells, "  ")
+
+
+def under_way_lines(found: Sequence[UnderWay], cells: int) -> list[Line]:
+    """One line an operation in the background, with how far it is; at most two, the last counts the others."""
+    lines = [_under_way(each, cells) for each in found]
+    if len(lines) <= MOST_UNDER_WAY:
+        return lines
+    more = LinePart.of(f" and {len(lines) - MOST_UNDER_WAY + 1} more operations", "text")
+    return [*lines[: MOST_UNDER_WAY - 1], fit([more, LinePart.of("6 lists them", "muted", 1)], cells)]
+
+
+def _under_way(each: UnderWay, cells: int) -> Line:
+    where = f" on {shorten(clean(each.target), 20)}" if each.target else ""
+    parts = [LinePart(((" ◆ UNDER WAY ", "tag"), (f" {shorten(clean(each.title), 44)}{where}", "strong")))]
+    if (progress := each.progress) is not None:
+        if progress.total:
+            parts.append(LinePart.of(text.percent(progress.done / progress.total), "accent"))
+            parts.append(LinePart.of(f"{progress.done:,} of {progress.total:,}", "text", 3))
+        if progress.rate is not None:
+            parts.append(LinePart.of(f"{text.rate(progress.rate)}/s", "muted", 4))
+        if progress.left_s is not None:
+            parts.append(LinePart.of(f"about {text.duration(progress.left_s)} left", "text", 2))
+    return fit([*parts, LinePart.of("6 lists it", "muted", 5)], cells, "  ")
 
 
 def tour_lines(told: TourStep, cells: int) -> list[Line]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import getters, on
@@ -20,7 +21,7 @@ from qmon.tui.actions.request import ActionRequest
 from qmon.tui.app import QmonApp
 from qmon.tui.palette_items import PaletteItem
 from qmon.tui.shared import topics
-from qmon.tui.shared.banner import alert_lines, banner, tour_lines
+from qmon.tui.shared.banner import alert_lines, banner, tour_lines, under_way_lines
 from qmon.tui.shared.header import header, heading
 from qmon.tui.shared.keybar import KeyLine
 from qmon.tui.status import Freshness, Shown
@@ -65,6 +66,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         yield Lines(id="header")
         yield Lines(id="alert")
         yield Lines(id="banner", most=3)
+        yield Lines(id="under-way", most=2)
         yield from self.body()
         yield Lines(id="tour", most=4)
         yield FilterBar(*self.FILTER)
@@ -99,6 +101,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             return
         shown, now = self.app.shown, self.app.clock()
         self._drawn = shown.freshness(now)
+        self.set_class(self.app.preferences.of(shown.target).folded, "-folded")
         self.draw(shown, now, stale=self._drawn is Freshness.STALE)
         self._draw_frame(shown, now)
 
@@ -112,10 +115,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def _draw_frame(self, shown: Shown, now: float) -> None:
         self.query_one("#header", Lines).show(lambda cells, _: header(shown, now, cells))
-        alerted = bool(alert_lines(shown.alerts, now, 80))
-        self.set_class(alerted, "-alerted")
-        if alerted:
-            self.query_one("#alert", Lines).show(lambda cells, _: alert_lines(shown.alerts, now, cells))
+        self._draw_notices(shown, now)
         paused = banner(shown, now, 80)
         self.set_class(bool(paused), "-paused")
         if paused:
@@ -126,6 +126,16 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         why = short_reason(self.app.runner, shown.view)
         self._show_keys(why)
         self.draw_ages(shown, now)
+
+    def _draw_notices(self, shown: Shown, now: float) -> None:
+        """What is on every screen, also on those of all targets: the alert, and operations in the background."""
+        alerted, under_way = bool(alert_lines(shown.alerts, now, 80)), self.app.in_background
+        self.set_class(alerted, "-alerted")
+        if alerted:
+            self.query_one("#alert", Lines).show(lambda cells, _: alert_lines(shown.alerts, now, cells))
+        self.set_class(bool(under_way), "-under-way")
+        if under_way:
+            self.query_one("#under-way", Lines).show(lambda cells, _: under_way_lines(under_way, cells))
 
     def _show_keys(self, why: str) -> None:
         self.query_one("#keys", KeyLine).show_keys(
@@ -264,6 +274,11 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     def sorts(self) -> Sequence[str]:
         """The columns that ``s`` goes through."""
         return self.SORTS
+
+    def action_fold(self) -> None:
+        """Hide the plots of this target beside its tables, or show them again."""
+        self.app.preferences.change(self.app.shown.target, lambda of: replace(of, folded=not of.folded))
+        self.redraw()
 
     def action_reverse(self) -> None:
         """Turn the order around."""

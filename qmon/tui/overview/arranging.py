@@ -1,0 +1,85 @@
+"""What a screen of queues lets its user choose and remembers: columns, order, saved views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from qmon.config.preferences import OfTarget, SavedView
+from qmon.tui.overview import columns as chosen
+from qmon.tui.overview import rows as overview
+from qmon.tui.palette_items import PaletteItem
+from qmon.tui.shared.screen import DashboardScreen
+from qmon.tui.widgets.columns import GridColumn
+
+
+class ArrangedScreen(DashboardScreen):
+    """A table of queues. Subclasses say what its choices are remembered under, and which columns are the usual ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sorted_by = self._sound(self.app.preferences.of(self.remembered_as).sort)
+        self.arranged = chosen.Arranged()
+
+    @property
+    def remembered_as(self) -> str:
+        """The target whose choices these are."""
+        return self.app.shown.target
+
+    @property
+    def usual(self) -> tuple[GridColumn, ...]:
+        """The columns that are there where none are chosen."""
+        return overview.COLUMNS
+
+    @property
+    def columns(self) -> tuple[GridColumn, ...]:
+        """The columns that are chosen."""
+        return chosen.wanted(self.app.preferences.of(self.remembered_as).columns, self.usual)
+
+    def _sound(self, sort: tuple[str, bool] | None) -> tuple[str, bool]:
+        """The order that is asked for, where there is such a column."""
+        keys = {column.key for column in (*self.usual, *chosen.MORE) if column.sortable}
+        return sort if sort is not None and sort[0] in keys else overview.DEFAULT_SORT
+
+    def sorts(self) -> Sequence[str]:
+        """Of the columns that are shown those that are worth it."""
+        return chosen.sorts(self.grid.columns, self.SORTS)
+
+    def _sort_by(self, column: str) -> None:
+        super()._sort_by(column)
+        self._remember(lambda of: replace(of, sort=self.sorted_by))
+
+    def action_reverse(self) -> None:
+        """Reverse the order."""
+        super().action_reverse()
+        self._remember(lambda of: replace(of, sort=self.sorted_by))
+
+    def _remember(self, change: Callable[[OfTarget], OfTarget]) -> None:
+        self.app.preferences.change(self.remembered_as, change)
+
+    def action_choose_columns(self) -> None:
+        """Choose and order columns, save and use views."""
+        from qmon.tui.overview.choosing import ChoosingDialog
+
+        preferences, name = self.app.preferences, self.remembered_as
+        now = SavedView(self.filter_text, self.sorted_by, preferences.of(name).columns)
+        self.app.push_screen(ChoosingDialog(self.usual, chosen.MORE, now, self._use_view, preferences, name))
+
+    def _use_view(self, view: SavedView) -> None:
+        self.filter_text, self.sorted_by = view.filter, self._sound(view.sort)
+        self._remember(lambda of: replace(of, columns=view.columns, sort=self.sorted_by))
+        self.redraw()
+
+    def places(self) -> list[PaletteItem]:
+        """Saved views, too."""
+
+        async def use(view: SavedView) -> None:
+            self._use_view(view)
+
+        views = self.app.preferences.of(self.remembered_as).views
+        items = [
+            PaletteItem(f"view:{name}", "", name, f"use this view: {chosen.words(view)}", "Views", partial(use, view))
+            for name, view in sorted(views.items())
+        ]
+        return [*items, *super().places()]
