@@ -118,8 +118,8 @@ def test_verdicts_begin_get_worse_and_end_and_what_is_not_decided_is_not_over() 
     ]  # fmt: skip
     assert changes.add(20.0, "mails", (worse,), undecided=("stuck_in_progress",)) == []
     (over,) = changes.add(70.0, "mails", (worse,))
-    assert (over.what, over.words, over.severity) == ("over", "after 1 m 00 s: 7 in progress", Severity.FINE)
-    assert told(changes.gone(80.0, ["mails"])) == ["mails: pushers outrun poppers over"]
+    assert (over.what, over.words, over.severity) == ("ended", "after 1 m 00 s: 7 in progress", Severity.FINE)
+    assert told(changes.gone(80.0, ["mails"])) == ["mails: pushers outrun poppers ended"]
     assert changes.queues == ()
 
 
@@ -131,7 +131,7 @@ def test_incidents_and_events_come_from_the_same_polls() -> None:
     assert incident.cause == "stuck_in_progress"
     assert incident.last_at - incident.first_at == pytest.approx(198.0)
     over, began = watched.memory.events()
-    assert (over.what, began.what) == ("over", "began")
+    assert (over.what, began.what) == ("ended", "began")
     assert over.at - began.at == pytest.approx(200.0)
     mark = watched.memory.mark("mails", BEGIN, forward=True)
     assert mark is not None and mark.at == incident.first_at
@@ -157,9 +157,9 @@ def test_events_of_a_recording_are_those_of_the_day(tmp_path: Path) -> None:
     found = [event for events in recorded_events(archive, BEGIN + 14 * HOUR) for event in events]
     assert [event.at for event in found] == sorted((event.at for event in found), reverse=True)
     assert told(found) == [
-        "mails: pushers outrun poppers over", "mails: pushers outrun poppers began",
-        "orders: pushers outrun poppers over", "orders: pushers outrun poppers began",
-        "mails: stuck in progress over", "mails: requeue done", "mails: stuck in progress began",
+        "mails: pushers outrun poppers ended", "mails: pushers outrun poppers began",
+        "orders: pushers outrun poppers ended", "orders: pushers outrun poppers began",
+        "mails: stuck in progress ended", "mails: requeue done", "mails: stuck in progress began",
     ]  # fmt: skip
     done = next(event for event in found if event.kind is EventKind.OPERATION)
     assert done.at == pytest.approx(BEGIN + DONE_AT * HOUR, abs=60)

@@ -45,7 +45,7 @@ def hours(driver: Driver) -> tuple[float, float]:
 async def test_the_last_hour_is_shown_first_and_figures_and_queues_are_chosen(day: Path) -> None:
     async with shown(day) as d:
         assert hours(d) == pytest.approx((13.0, 14.0), abs=0.02)
-        assert "mails   1 h   Tue 2026-11-17 20:00 – Tue 2026-11-17 21:00 CET" in d.lines("choice")
+        assert "mails   1 h   Tue 2026-11-17 20:00 – 21:00 CET" in d.lines("choice")
         assert "‹depth›" in d.lines("figures") and "not known" not in d.text()
         await press(d, "f", "f")
         assert "‹push›" in d.lines("figures") and "push" in d.lines("usual")

@@ -195,9 +195,9 @@ async def test_every_verdict_is_told_with_its_proof_and_what_was_said_before() -
         told = d.lines("because")
         assert "why: mails stuck in progress for 1 m 30 s: 7 in progress, owner dead" in told
         assert "also: mails archive behind for 10 m 00 s: 12,000 done, none archived" in told
-        assert "before: ■ everything locked at 20:21:40 UTC for 5 m 00 s: session 3 holds all" in told
+        assert "earlier: ■ everything locked at 20:21:40 UTC for 5 m 00 s: session 3 holds all" in told
         assert "session 5 holds all" in told
         await d.resize(80, 24)
         told = d.lines("because")
-        assert "before: ■ everything locked at 20:21:40 UTC for 5 m 00 s · ■" in told
+        assert "earlier: ■ everything locked at 20:21:40 UTC for 5 m 00 s · ■" in told
         assert len(told.splitlines()) == 3

@@ -75,7 +75,7 @@ async def test_all_kinds_of_events_the_newest_first() -> None:
         told = d.text()
         assert "✕" not in told.splitlines()[0]
         assert "■ connection lost" in told and "server closed the connection" in told
-        assert "stuck in progress over" in told and "after 11 m 00 s: 7 in progress" in told
+        assert "stuck in progress ended" in told and "after 11 m 00 s: 7 in progress" in told
         assert "◆ requeue done" in told and "40 by anna@ops-1, worker died" in told
         assert "‖ paused began" in told
         assert "someone must look raised" in told and "someone must look cleared" in told

@@ -71,8 +71,8 @@ async def test_the_help_explains_the_wait_under_the_cursor() -> None:
         await d.give(waited_view())
         await d.press("3", "question_mark")
         told = " ".join(d.lines("help-lines").split())
-        assert told.index("LWLock:WALWrite") < told.index("at queues one commit a message") < told.index("SYMBOLS")
-        assert "helps several messages per transaction" in told
+        assert told.index("LWLock:WALWrite") < told.index("cause one commit a message") < told.index("SYMBOLS")
+        assert "fix several messages per transaction" in told
 
 
 async def test_what_a_server_counts_is_shown_per_second_and_each() -> None:
@@ -94,7 +94,7 @@ async def test_who_holds_the_horizon_since_when_at_what_cost_and_what_there_is_t
         told = d.lines("horizon")
         assert "session 61 for 2 h 04 m · idle in transaction · app-7 · shop@10.0.0.7" in told
         assert "mails  5,361 dead rows · 412 rows touched per pop, 1.2 before" in told
-        assert "vacuum can remove up to 6,565 dead rows of the queues; then session 84, 0.4 s holds it" in told
+        assert "vacuum can then remove up to 6,565 dead rows of the queues; session 84 (0.4 s) holds it next" in told
         assert "SELECT * FROM reports" in told
 
 
@@ -102,7 +102,7 @@ async def test_who_holds_the_horizon_since_when_at_what_cost_and_what_there_is_t
     ("holders", "told"),
     [
         ((), "no holder: all dead rows can be removed"),
-        ((NEXT,), "nobody holds it for long: the oldest is session 84, 0.4 s"),
+        ((NEXT,), "nobody holds it for long: the oldest is session 84 (0.4 s)"),
         ((PREPARED, NEXT), "prepared transaction pay-7731 for 2 h 04 m"),
         (None, "not read on this server"),
     ],
@@ -185,7 +185,7 @@ async def test_what_is_said_before_there_are_figures_and_where_there_are_none() 
         await d.press("3")
         assert "waiting for the first figures" in d.text()
         await d.give(view(server=target(waiting=None)))
-        assert "waits follow with the second poll" in d.text()
+        assert "waits come with the second poll" in d.text()
         await d.give(view(server=target(waiting=None), failures=(denied,), sequence=8))
         assert "GRANT pg_read_all_stats TO qmon" in d.text()
 

@@ -76,7 +76,7 @@ def test_a_sign_that_goes_away_starts_its_hold_time_anew() -> None:
 
 def test_full_ring() -> None:
     code, proof = after(replace(FINE, fill=Figure(1.0)), 5)
-    assert (code, proof) == ("ring full", "100% of the slots hold messages, pushers wait")
+    assert (code, proof) == ("ring full", "100 % of the slots hold messages, pushers wait")
 
 
 def test_cannot_see_names_the_grant() -> None:

@@ -12,7 +12,7 @@ from qmon.model.samples.messages import OwnerSample
 from qmon.model.samples.polled import WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
-from qmon.model.text import counted, duration
+from qmon.model.text import counted, duration, percent
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always, uncounted
 
 
@@ -250,7 +250,7 @@ def _ring_full(s: RuleInput) -> str | None:
         return None
     if s.fill.value is None or s.fill.value < 0.999:
         return None
-    return f"{s.fill.value:.0%} of the slots hold messages, pushers wait"
+    return f"{percent(s.fill.value)} of the slots hold messages, pushers wait"
 
 
 _WAITS_S: Final = 20.0

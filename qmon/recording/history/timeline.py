@@ -114,7 +114,7 @@ def _verdict(at: float, queue: str, verdict: Verdict, what: str) -> TimelineEven
 def _over(at: float, queue: str, held: _Holding) -> TimelineEvent:
     words = f"after {text.duration(at - held.since_at)}: {held.verdict.proof}"
     return TimelineEvent(
-        at, EventKind.VERDICT, "over", queue, _named(held.verdict.code), words, cause=held.verdict.cause
+        at, EventKind.VERDICT, "ended", queue, _named(held.verdict.code), words, cause=held.verdict.cause
     )
 
 

@@ -12,7 +12,7 @@ from qmon.model.baselines import FIGURES as BANDED
 from qmon.model.baselines import WEEKS, Anomaly, Band
 from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.range_query import Past
-from qmon.tui.history.times import clock, moment, zone_name
+from qmon.tui.history.times import between, clock, moment, zone_name
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.plots.axes import clock_axis
 from qmon.tui.plots.cells import joined
@@ -75,9 +75,7 @@ def choice_line(queue: str, span: str, past: Past | None, zone: tzinfo, state: s
     """The queue, the range and its ends; at the right end what is being read."""
     left = [LinePart.of(f" {shorten(clean(queue), 30)}", "strong"), LinePart.of(span, "accent")]
     if past is not None:
-        left.append(
-            LinePart.of(f"{moment(past.since_at, zone)} – {moment(past.until_at, zone, named=True)}", "muted", 1)
-        )
+        left.append(LinePart.of(between(past.since_at, past.until_at, zone), "muted", 1))
     return spread(left, [LinePart.of(f"{state} ", "accent")] if state else [], cells)
 
 

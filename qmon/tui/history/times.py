@@ -10,6 +10,13 @@ def moment(at: float, zone: tzinfo, *, named: bool = False) -> str:
     return datetime.fromtimestamp(at, zone).strftime(f"%a %Y-%m-%d %H:%M{' %Z' if named else ''}")
 
 
+def between(since_at: float, until_at: float, zone: tzinfo) -> str:
+    """``Tue 2026-11-17 20:00 – 20:05 CET``; the second day only where it is another one."""
+    until = moment(until_at, zone, named=True)
+    same = moment(since_at, zone)[:-5] == until[: len(moment(since_at, zone)) - 5]
+    return f"{moment(since_at, zone)} – {until[len(moment(since_at, zone)) - 5 :] if same else until}"
+
+
 def clock(at: float, zone: tzinfo) -> str:
     """``20:00:00``."""
     return datetime.fromtimestamp(at, zone).strftime("%H:%M:%S")

@@ -144,9 +144,9 @@ def counted(queue: QueueView, page: PageSample, lists: MessageLists | None, show
     elif page.order:
         parts.append(f"by {order}{', the greatest first' if page.listing.descending else ''}")
     if page.cut and page.order:
-        parts.append(f"so many have the same {order} that some are left out")
+        parts.append(f"too many have the same {order}: some are left out")
     elif page.cut:
-        parts.append(f"in no order, since no index has one: only {text.count(page.looked)} looked at")
+        parts.append(f"unordered, since no index gives an order: only {text.count(page.looked)} rows looked at")
     return " · ".join(parts)
 
 

@@ -157,7 +157,7 @@ def unknown_list(queue: QueueView, cells: int, rows: int) -> list[Line]:
         lines += [((piece, "text"),) for piece in wrap(name, cells, cells, 2)]
         lines += [((f"  {piece}", "muted"),) for piece in wrap(reason, cells - 2, cells - 2, 4)]
     if len(lines) > rows:
-        lines = [*lines[: rows - 1], ((f"… {len(lines) - rows + 1} lines more", "muted"),)]
+        lines = [*lines[: rows - 1], ((f"… {len(lines) - rows + 1} more lines", "muted"),)]
     return lines
 
 
@@ -171,7 +171,7 @@ def verdict_lines(queue: QueueView, view: View, cells: int, rows: int) -> list[L
         rest = len(verdicts) - number - 1
         room = left - len(lines)
         if room == 1 and rest:
-            lines.append(((f"        and {rest + 1} verdicts more", "muted"),))
+            lines.append(((f"        and {rest + 1} more verdicts", "muted"),))
             break
         word = "why" if number == 0 else "also"
         lines += proof(word, queue, view, cells, min(2, max(1, room - rest)), verdict=verdict)
@@ -183,13 +183,13 @@ def _past(queue: QueueView, cells: int, rows: int) -> list[Line]:
     if not rows:
         return []
     if rows == 1:
-        spans: list[Span] = [(" before: ", "muted")]
+        spans: list[Span] = [(" earlier: ", "muted")]
         for number, each in enumerate(queue.past):
             spans += [*([(" · ", "faint")] if number else []), (_named(each), "muted")]
         return [cut(spans, cells)]
     return [
         cut(
-            ((" before: " if number == 0 else " " * 9, "muted"), (f"{_named(each)}: {clean(each.proof)}", "muted")),
+            ((" earlier: " if number == 0 else " " * 10, "muted"), (f"{_named(each)}: {clean(each.proof)}", "muted")),
             cells,
         )
         for number, each in enumerate(queue.past[:rows])

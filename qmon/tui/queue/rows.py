@@ -24,7 +24,7 @@ SORTS: Final = ("age", "id", "state", "owner", "attempts")
 DEFAULT_SORT: Final = ("age", True)
 
 
-_NO_AGE: Final = "this table has no start time: the age of one row is not known"
+_NO_AGE: Final = "this table has no start time, so the age of a row is not known"
 
 
 def title(queue: QueueView, *, stuck_only: bool) -> str:

@@ -155,7 +155,7 @@ class QueueScreen(DashboardScreen):
         if found is None:
             return
         top = text.count(highest([p.ready for p in found.history]))
-        extra = f"{span_words(found)}, depth up to {top}"
+        extra = f"{span_words(found)}, peak depth {top}"
         title, count = self._heading(found)
         if marked := self.marks.of(found.name):
             count += f" · {len(marked)} marked"

@@ -77,7 +77,7 @@ def of_wait(name: str, what: str, kind: str, event: str) -> list[Explained]:
     known = meaning(kind, event)
     topics = [Topic(what)]
     if known is not None:
-        topics += [Topic(word, said) for word, said in (("at queues", known.why), ("helps", known.do)) if said]
+        topics += [Topic(word, said) for word, said in (("cause", known.why), ("fix", known.do)) if said]
     return _titled(clean(name), topics)
 
 

@@ -56,7 +56,7 @@ def _told(event: TimelineEvent) -> str:
 def _sign(event: TimelineEvent) -> tuple[str, str]:
     if event.severity is Severity.FINE and event.kind in _KINDS:
         return _KINDS[event.kind]
-    if event.kind is EventKind.VERDICT and event.about == PAUSED.code and event.what != "over":
+    if event.kind is EventKind.VERDICT and event.about == PAUSED.code and event.what != "ended":
         return HELD, "held"
     return SYMBOLS[event.severity], TONES[event.severity]
 

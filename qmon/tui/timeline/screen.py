@@ -85,7 +85,7 @@ class TimelineScreen(OperationsReading):
         if self._events:
             return f"no event matches {clean(self.filter_text)}"
         reading = self._reader is not None and self._reader.reading
-        return "reading what is recorded" if reading else "nothing has happened yet"
+        return "reading the recordings" if reading else "nothing has happened yet"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
         """The title, with how many there are, and since when."""

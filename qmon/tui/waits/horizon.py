@@ -32,7 +32,7 @@ def lines(view: View | None, cells: int, rows: int) -> list[Line]:
     paid = versions.costs(view) if versions.keeps(view) else costs(view)
     for index, line in enumerate(paid[: max(1, rows - 3)]):
         out.append(cut(((" costs     " if index == 0 else " " * 11, "muted"), *line), cells))
-    out += entry("let go", gain(view, holders), cells, "strong", most=max(1, min(2, rows - len(out))))
+    out += entry("once gone", gain(view, holders), cells, "strong", most=max(1, min(2, rows - len(out))))
     out += entry("statement", holder.statement, cells, "muted", most=2)
     return out[:rows]
 
@@ -67,8 +67,8 @@ def _held(queue: QueueView, view: View, cells: int) -> list[Line]:
 
 
 def short(holder: HorizonSample) -> str:
-    """``session 61, 0.4 s``."""
-    age = f", {text.duration(holder.held_s)}" if holder.held_s is not None else ""
+    """``session 61 (0.4 s)``."""
+    age = f" ({text.duration(holder.held_s)})" if holder.held_s is not None else ""
     return f"{named(holder)}{age}"
 
 
@@ -84,7 +84,7 @@ def _who(holder: HorizonSample, cells: int) -> Line:
     spans: list[Span] = [(named(holder), "alarm")]
     if holder.held_s is not None:
         spans.append((f" for {text.duration(holder.held_s)}", "strong"))
-    ids = f"at {holder.xid}, {holder.age:,} transactions ago"
+    ids = f"xid {holder.xid}, {holder.age:,} transactions ago"
     where = f"{holder.login}@{holder.host}" if holder.login and holder.host else holder.login or holder.host
     for part in (holder.state if holder.kind != HolderKind.PREPARED else "", holder.application, where, ids):
         if part:
@@ -118,6 +118,6 @@ def gain(view: View, holders: Sequence[HorizonSample]) -> str:
         return versions.gain(view, holders, "" if after is None else short(after))
     dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     after = next_one(holders)
-    then = "nobody holds it then" if after is None else f"then {short(after)} holds it"
+    then = "nobody holds it next" if after is None else f"{short(after)} holds it next"
     key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
-    return f"vacuum can remove up to {dead:,} dead rows of the queues; {then}{key}"
+    return f"vacuum can then remove up to {dead:,} dead rows of the queues; {then}{key}"

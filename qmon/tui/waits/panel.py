@@ -35,7 +35,8 @@ COLUMNS: Final = (
            about="what sessions wait for; running: they are on a processor"),
     GridColumn("sessions", "SESSIONS", True, least=8, most=8, sortable=False,
            about="sessions in it on average: seconds waited per second watched"),
-    GridColumn("share", "SHARE", True, least=6, most=6, sortable=False, about="of all waiting and running that counts"),
+    GridColumn("share", "SHARE", True, least=6, most=6, sortable=False,
+           about="of all waiting and running, benign waits left out"),
     GridColumn("bar", "", least=_BAR, most=_BAR, rank=3, sortable=False, about="the share as a bar"),
     GridColumn("past", "LAST 10 MIN", least=_STEPS, most=_STEPS, rank=4, from_width=140, sortable=False,
            about="sessions in it over the last ten minutes, all waits on one scale"),
@@ -44,8 +45,8 @@ COLUMNS: Final = (
     GridColumn("each", "EACH", True, least=8, most=8, rank=5, from_width=100, sortable=False,
            about="how long one takes on average"),
     GridColumn("signal", "CPU", True, least=5, most=5, rank=6, from_width=160, sortable=False,
-           about="share of the wait spent waiting for a processor after it"),
-    GridColumn("what", "FOR", rank=2, least=20, grows=True, sortable=False, about="what is waited for"),
+           about="share of the wait spent queueing for a processor afterwards"),
+    GridColumn("what", "WAITING FOR", rank=2, least=20, grows=True, sortable=False, about="what is waited for"),
 )  # fmt: skip
 
 
@@ -142,8 +143,8 @@ def lines(rate: WaitRate | None, cells: int, rows: int) -> list[Line]:
     if known is None:
         return []
     each = max(1, rows // 2)
-    out = entry("at queues", known.why, cells, most=each)
-    return (out + entry("helps", known.do, cells, "strong", most=each))[:rows]
+    out = entry("cause", known.why, cells, most=each)
+    return (out + entry("fix", known.do, cells, "strong", most=each))[:rows]
 
 
 def summary(found: Waiting | None) -> str:
@@ -161,11 +162,11 @@ def nothing(view: View | None, wanted: str) -> str:
         return "waiting for the first figures"
     found = view.server.waiting
     if found is not None:
-        return f"no wait matches {clean(wanted)}" if wanted and found.rates else "no session waits and none is at work"
+        return f"no wait matches {clean(wanted)}" if wanted and found.rates else "no session is waiting or running"
     for failure in view.failures:
         if failure.probe in ("waits", "waits over time", "wait_totals"):
             return clean(failure.words)
-    return "waits follow with the second poll"
+    return "waits come with the second poll"
 
 
 def counter_line(view: View | None, cells: int) -> list[Line]:

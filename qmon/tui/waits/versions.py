@@ -45,6 +45,6 @@ def gain(view: View, holders: Sequence[HorizonSample], short: str) -> str:
     """What there is to gain if the oldest let go; ``short``: who would hold it then, empty: nobody."""
     store = view.server.version_store
     much = f"up to {text.size(store.total)} of row versions" if store is not None else "old row versions"
-    then = f"then {short} holds it" if short else "nobody holds it then"
+    then = f"{short} holds it next" if short else "nobody holds it next"
     key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
-    return f"the server can remove {much}, and ghost rows; {then}{key}"
+    return f"the server can then remove {much}, and ghost rows; {then}{key}"
