@@ -7,10 +7,13 @@ distance of two colours is that of CIE 1976.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from importlib import resources
 from itertools import combinations
 
 import pytest
+import textual.color
 from rich.color import Color
 
 from qmon.model.figure import Severity
@@ -83,9 +86,30 @@ def test_text_and_marks_have_contrast(theme: str, stale: bool) -> None:
     low = {name: round(contrast(known[name].color, ground), 2) for name in WRITTEN for ground in grounds
            if contrast(known[name].color, ground) < TEXT}  # fmt: skip
     assert low == {}
-    assert contrast(known["faint"].color, grounds[0]) >= MARK
+    assert min(contrast(known["faint"].color, ground) for ground in grounds[:2]) >= MARK, "the cursor's row has none"
     if not stale:
         assert min(contrast(known[name].color, known[name].bgcolor) for name in FILLED) >= TEXT
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_what_an_empty_field_says_has_contrast(theme: str) -> None:
+    style = resources.files("qmon.tui").joinpath("qmon.tcss").read_text("utf-8")
+    found = re.search(r"input--placeholder \{ color: \$foreground (\d+)%", style)
+    assert found is not None
+    text = next(each for each in THEMES if each.name == theme).foreground
+    assert text is not None
+    for ground in behind(theme):
+        on = textual.color.Color.from_rich_color(ground)
+        written = on.blend(textual.color.Color.parse(text), int(found[1]) / 100)
+        assert contrast(written.rich_color, ground) >= TEXT
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_what_is_drawn_in_lines_of_text_has_contrast(theme: str) -> None:
+    known, (ground, surface, cursor) = tones(theme), behind(theme)
+    assert contrast(known["pop"].color, surface) >= MARK, "the dot of live, in the header"
+    assert min(contrast(known["faint"].color, each) for each in (ground, surface)) >= MARK, "keys that are off"
+    assert contrast(known["muted"].color, cursor) >= TEXT, "what is unknown, under the cursor"
 
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT])

@@ -6,13 +6,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from qmon.tui.actions.dialog import DialogStep
 from qmon.tui.widgets.grid import Grid
 from tests.contract.test_acting_sessions import pid, waiting
 from tests.contract.watching import installed
 from tests.facts import connected, query
 from tests.jobs import fill, states
+from tests.tui.driving import dashboard
+from tests.tui.histories import read
+from tests.tui.scripted import SAMPLED_AT, queue, view
 from tests.tui.test_acting_real import Real, looking
+from tests.tui.test_timeline import happened
 
 
 class Counted:
@@ -124,6 +130,18 @@ async def test_copy_an_id_and_the_whole_payload_and_help(database: str, tmp_path
         await d.press("enter")
         await d.sees(f"card 4111-1111 of {id}", "payload  text, 19 B")
         assert d.pressed == 2
+
+
+async def test_what_was_ten_minutes_ago() -> None:
+    async with dashboard() as d:
+        assert d.app.memory is not None
+        happened(d.app.memory)
+        await d.give(view([queue("mails"), queue("orders")]))
+        await d.press("5")
+        screen = await read(d)
+        await d.press("<")
+        assert screen.cursor_at == pytest.approx(SAMPLED_AT - 600, abs=1)
+        assert "requeue" in d.lines("event") and "depth" in d.lines("values")
 
 
 async def test_ten_dead_ones_are_redriven(database: str, tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ class Grid(TonedWidget, can_focus=True):
         for p in self._placed:
             text, tone = row.cells[p.index]
             segments.append(Segment(" " * (p.x - x), under))
-            style = styles[tone] if cursor is None else styles[tone] + cursor
+            style = styles[tone] if cursor is None else styles["muted" if tone == "faint" else tone] + cursor
             segments.append(Segment(pad(text, p.width, right=p.column.right), style))
             x = p.x + p.width
         segments.append(Segment(" " * max(0, cells - x - 1), under))
