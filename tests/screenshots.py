@@ -14,7 +14,7 @@ import contextlib
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +30,7 @@ from qmon.model.alerts.rules import AlertRule
 from qmon.model.budget import budget_of
 from qmon.model.figure import Severity
 from qmon.model.view import View
-from qmon.monitor.alerting import Alerting
+from qmon.monitor.alerting import Alerting, AlertState
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.open import open_context
@@ -42,10 +42,12 @@ from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
 from qmon.tui.past_reader import KnownPast
+from tests.svg import one_after_the_other, smaller
 
 FOLDER: Final = Path(__file__).parents[1] / "screenshots"
-HISTORY_S: Final = 130.0
-"""Seconds of load before the first picture: enough for the plots, and for every fault of the demo to have come once."""
+HISTORY_S: Final = 290.0
+"""Seconds of load before the first picture: enough for the plots, and all faults of the demo are there, the second
+time."""
 PATIENCE_S: Final = 120.0
 BLOCKED: Final = "invoices"
 BUDGET: Final = "20%"
@@ -53,29 +55,11 @@ BUDGET: Final = "20%"
 ALERTS: Final = (AlertRule("stuck", figure="stuck", crit=0.0), AlertRule("deep", figure="ready", warn=100.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """One picture: the keys that lead to it from the picture before, and the size of the terminal."""
-
-    name: str
-    keys: tuple[str, ...] = ()
-    size: tuple[int, int] = (120, 40)
-
-
-PICTURES: Final = (
-    Picture("overview"),
-    Picture("overview-light", ("t",)),
-    Picture("palette", ("t", "colon")),
-    Picture("overview-80x24", ("escape",), (80, 24)),
-    Picture("queue", ("g", "enter")),
-    Picture("queue-light", ("t",)),
-    Picture("queue-80x24", ("t",), (80, 24)),
-    Picture("queue-200x50", (), (200, 50)),
-)
-LATER: Final = (
-    Picture("waits", ("3",)),
-    Picture("history", ("5", "v")),
-)
+SIZES: Final = ((120, 40), (80, 24), (200, 50))
+TURN_S: Final = 4.0
+"""Each picture of the animated one is shown for so many seconds."""
+IN_TURN: Final = ("overview", "waits", "blocking", "queue", "message", "requeue", "timeline")
+"""The screens of the animated picture, at 80x24."""
 
 
 async def settle(app: QmonApp, pilot: Pilot[None]) -> None:
@@ -83,7 +67,7 @@ async def settle(app: QmonApp, pilot: Pilot[None]) -> None:
     before = app.shown.newest_at
     while app.shown.newest_at <= before:
         await pilot.pause(0.1)
-    await pilot.pause(1.5)
+    await pilot.pause(0.8)
 
 
 def worth_showing(view: View | None) -> bool:
@@ -103,9 +87,22 @@ async def until(pilot: Pilot[None], ready: Callable[[], bool]) -> None:
 
 def save(app: QmonApp, name: str) -> None:
     """Write the picture of what is on the screen now."""
+    write(name, smaller(app.export_screenshot(title="qmon")))
+
+
+def write(name: str, picture: str) -> None:
+    """Write a picture."""
     path = FOLDER / f"{name}.svg"
-    path.write_text(app.export_screenshot(title="qmon"), encoding="utf-8")
+    path.write_text(picture, encoding="utf-8")
     sys.stdout.write(f"{path.relative_to(FOLDER.parent)}\n")
+
+
+async def at_each_size(app: QmonApp, pilot: Pilot[None], name: str) -> None:
+    """The pictures of a screen, 120x40 last, which has no size in its name."""
+    for cells, rows in reversed(SIZES):
+        await pilot.resize_terminal(cells, rows)
+        await settle(app, pilot)
+        save(app, name if (cells, rows) == SIZES[0] else f"{name}-{cells}x{rows}")
 
 
 @contextlib.contextmanager
@@ -120,18 +117,32 @@ def locked(target: Target, table: str) -> Iterator[None]:
 
 
 async def take(app: QmonApp, target: Target, history_s: float) -> None:
-    """All pictures, one after the other."""
-    async with app.run_test(size=PICTURES[0].size) as pilot:
+    """All pictures, one after the other; first those of what does not last."""
+    async with app.run_test(size=SIZES[0]) as pilot:
         await pilot.pause(history_s)
         await until(pilot, lambda: worth_showing(app.shown.view))
-        for picture in (*PICTURES, *LATER):
-            await pilot.resize_terminal(*picture.size)
-            await pilot.press(*picture.keys)
-            await settle(app, pilot)
-            save(app, picture.name)
+        await at_each_size(app, pilot, "overview")
+        await pilot.press("t")
+        await settle(app, pilot)
+        save(app, "overview-light")
+        await pilot.press("t", "3")
+        await at_each_size(app, pilot, "waits")
         await blocking(app, pilot, target)
-        await requeue(app, pilot)
         await alert(app, pilot)
+        app.selected = stuck(app) or app.selected
+        await pilot.press("2")
+        await at_each_size(app, pilot, "queue")
+        await requeue(app, pilot)
+        await pilot.press("enter")
+        await at_each_size(app, pilot, "message")
+        for pressed, name in ((("5", "v", "v"), "history"), (("6",), "operations"), (("7",), "timeline")):
+            await pilot.press(*pressed)
+            await at_each_size(app, pilot, name)
+        await pilot.press("1", "colon", *"exp")
+        await settle(app, pilot)
+        save(app, "palette")
+    frames = [(FOLDER / f"{name}-80x24.svg").read_text("utf-8") for name in IN_TURN]
+    write("story", one_after_the_other(frames, TURN_S))
 
 
 async def blocking(app: QmonApp, pilot: Pilot[None], target: Target) -> None:
@@ -141,8 +152,7 @@ async def blocking(app: QmonApp, pilot: Pilot[None], target: Target) -> None:
     with locked(target, str(found.layout.table)):
         await pilot.press("4")
         await until(pilot, lambda: waiting(app) >= 3)
-        await settle(app, pilot)
-        save(app, "blocking")
+        await at_each_size(app, pilot, "blocking")
 
 
 def waiting(app: QmonApp) -> int:
@@ -152,14 +162,13 @@ def waiting(app: QmonApp) -> int:
 
 
 async def requeue(app: QmonApp, pilot: Pilot[None]) -> None:
-    """The plan of a requeue of what is stuck."""
+    """The plan of a requeue of what is stuck; it leaves the screen of that queue."""
     await pilot.press("1")
     await until(pilot, lambda: bool(stuck(app)))
     app.selected = stuck(app)
     await pilot.press("2", "r")
     await until(pilot, lambda: isinstance(app.screen, ActionDialog) and app.screen.step is not DialogStep.PLANNING)
-    await settle(app, pilot)
-    save(app, "requeue")
+    await at_each_size(app, pilot, "requeue")
     await pilot.press("escape")
 
 
@@ -177,6 +186,8 @@ async def alert(app: QmonApp, pilot: Pilot[None]) -> None:
     await until(pilot, lambda: bool(app.shown.alerts.open))
     await settle(app, pilot)
     save(app, "alert")
+    app.alerting = None
+    app.shown = replace(app.shown, alerts=AlertState())
 
 
 def main(arguments: list[str]) -> int:

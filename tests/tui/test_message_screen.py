@@ -9,6 +9,8 @@ import pytest
 
 from qmon.errors import LockTimeout
 from qmon.operate.message import Message, MessageColumn
+from qmon.tui.message.panel import payload_lines
+from qmon.tui.message.payload import payload_text
 from qmon.tui.message.screen import MessageScreen
 from qmon.tui.widgets.pager import Pager
 from tests.tui.driving import Driver, dashboard, later
@@ -219,3 +221,10 @@ async def test_an_action_is_on_this_message_alone() -> None:
         await d.press("r")
         kind, queue, choice = script.asked[-1][:3]
         assert (str(kind), queue, choice.ids) == ("requeue", "invoices", ("9120311",))  # type: ignore[attr-defined]
+
+
+def test_names_in_json_are_told_from_values() -> None:
+    column = MessageColumn("payload", "json")
+    lines = payload_lines(column, payload_text('{"to": "ada: \\"x\\"", "a \\"b\\":": [1]}'))
+    assert [line.text[: line.name].strip() for line in lines] == ["", '"to":', '"a \\"b\\":":', "", "", ""]
+    assert {line.name for line in payload_lines(column, payload_text('"to": no JSON'))} == {0}

@@ -20,8 +20,8 @@ ORPHANED: Final = "orphaned"
 """Drawn by a popper that is gone."""
 UNCLEAR: Final = "not committed, or burnt"
 BURNT: Final = "rolled back or burnt"
-AHEAD_UNCLEAR: Final = "popped ahead, burnt, not committed"
-AHEAD_BURNT: Final = "popped ahead, or burnt"
+AHEAD_UNCLEAR: Final = "ahead, burnt or not committed"
+AHEAD_BURNT: Final = "ahead, or burnt"
 """Of a queue that is not a ring: also what was popped although an older message is still there."""
 
 

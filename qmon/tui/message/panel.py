@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -15,6 +16,8 @@ from qmon.tui.spans import Line, LinePart, entry, fit, spread
 from qmon.tui.widgets.columns import GridColumn, GridRow, Table
 from qmon.tui.widgets.pager import PagerLine
 
+_NAME: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*":')
+"""The name of a value, as a line of indented JSON begins."""
 NO_PAYLOAD: Final = "the layout names no column as the payload; see the columns"
 
 
@@ -75,7 +78,11 @@ def payload_extra(column: MessageColumn | None, shown: ShownPayload | None) -> s
 def payload_lines(column: MessageColumn | None, shown: ShownPayload | None) -> list[PagerLine]:
     """The payload; where there is none to show, why."""
     if shown is not None:
-        return [PagerLine(line) for line in shown.lines]
+        names = [_NAME.match(line) if shown.kind == "JSON" else None for line in shown.lines]
+        return [
+            PagerLine(line, name=0 if name is None else name.end())
+            for line, name in zip(shown.lines, names, strict=True)
+        ]
     return [PagerLine(NO_PAYLOAD if column is None else _missing(column), muted=True)]
 
 

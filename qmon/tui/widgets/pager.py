@@ -21,10 +21,13 @@ from qmon.tui.widgets.toned import TonedWidget
 
 @dataclass(frozen=True, slots=True)
 class PagerLine:
-    """One line, fit for a terminal; ``muted``: words of qmon's own, not a value."""
+    """One line, fit for a terminal; ``muted``: words of qmon's own, not a value. ``name``: so many characters at its
+    beginning are the name of what follows.
+    """
 
     text: str
     muted: bool = False
+    name: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +177,9 @@ class Pager(TonedWidget, can_focus=True):
         if (selected := self.text_selection) is not None and (span := selected.get_span(index)) is not None:
             end = row.end if span[1] < 0 else row.start + span[1]
             marks = [(row.start + span[0], end, "cursor")]
+        if row.start < line.name:
+            first = min((start for start, _, _ in marks), default=line.name)
+            marks.insert(0, (row.start, min(line.name, first), "muted"))
         segments, at = [], row.start
         tone = styles["muted" if line.muted else "text"]
         for start, end, mark in marks:
