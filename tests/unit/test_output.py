@@ -181,7 +181,7 @@ def test_the_option_is_the_same_wherever_figures_are_printed() -> None:
     }  # fmt: skip
     nested = {
         ("gate", "install"), ("gate", "remove"), ("trash", "list"), ("trash", "empty"), ("pipeline", "run"),
-        ("pipeline", "messages"), ("pipeline", "report"),
+        ("pipeline", "messages"), ("pipeline", "report"), ("pipeline", "tidy"),
     }  # fmt: skip
     assert with_output == {(name,) for name in acting | printing | {"demo", "replay"}} | nested
     for name, flags in options.items():
