@@ -68,7 +68,10 @@ def tmux() -> Iterator[Tmux]:
 
 def gone(pid: int) -> bool:
     """Whether the process has ended; a zombie has."""
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def test_keys_work_in_a_real_terminal(tmux: Tmux) -> None:
