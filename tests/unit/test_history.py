@@ -158,17 +158,35 @@ def test_rows_held_by_an_open_transaction_are_in_progress_and_not_ready() -> Non
     assert queue.verdict.code == "stuck in progress"
 
 
-def test_rows_held_from_a_savepoint_are_as_old_as_the_youngest_transaction_they_can_belong_to() -> None:
-    snapshot = replace(
-        poll(1, 1000.0, fifo(COUNTERS, counted=10, held=(HeldSample("905", 4, True),))),
-        writers=(
-            WriterSample("900", 55, 400.0, "active", "app"),
-            WriterSample("904", 56, 20.0, "active", "app"),
-            WriterSample("906", 57, 1.0, "active", "app"),
-        ),
-    )
-    queue = TargetHistory().add(snapshot).queues[0]
-    assert (queue.in_progress.value, queue.stuck.value) == (4, 0)
+@pytest.mark.parametrize(("age_s", "stuck"), [(20.0, 0), (400.0, 4)])
+def test_rows_held_from_a_savepoint_are_as_old_as_the_youngest_transaction_they_can_belong_to(
+    age_s: float, stuck: int
+) -> None:
+    history = TargetHistory()
+    for number, known in ((1, 0), (2, stuck)):
+        snapshot = replace(
+            poll(number, 1000.0 + number, fifo(COUNTERS, counted=10, held=(HeldSample("905", 4, True),))),
+            writers=(
+                WriterSample("900", 55, 400.0, "active", "app"),
+                WriterSample("904", 56, age_s, "active", "app"),
+                WriterSample("906", 57, 1.0, "active", "app"),
+            ),
+        )
+        queue = history.add(snapshot).queues[0]
+        assert (queue.in_progress.value, queue.stuck.value) == (4, known)
+
+
+def test_a_transaction_that_ends_while_it_is_looked_at_has_not_the_age_of_another() -> None:
+    """What holds rows and who writes are read one after the other; an old transaction of somebody else is there."""
+    history = TargetHistory()
+    other = (WriterSample("900", 55, 400.0, "idle in transaction", "app"),)
+    for number in range(1, 6):
+        held = (HeldSample(str(1000 + number), 2, True),)
+        queue = history.add(
+            replace(poll(number, 1000.0 + number, fifo(COUNTERS, counted=10, held=held)), writers=other)
+        ).queues[0]
+        assert (queue.in_progress.value, queue.stuck.value) == (2, 0)
+        assert queue.verdict.code != "stuck in progress"
 
 
 def test_status_queue_counts_in_progress_and_stuck() -> None:

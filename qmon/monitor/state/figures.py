@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from qmon.model.counts import TableCount
@@ -12,14 +12,14 @@ from qmon.model.figure import Figure
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import popped_up_to, pops_in_transaction, pushed_up_to, ring_ready
 from qmon.model.rates.usage import QueueUse
-from qmon.model.samples.polled import HeldSample, WriterSample
+from qmon.model.samples.polled import WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.text import duration
 from qmon.model.view import NOT_READ
 from qmon.monitor.probes.locks import EVERY_S
 from qmon.monitor.probes.memo import COUNT_LIMIT
-from qmon.monitor.probes.queue import HELD_AT_LEAST
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
+from qmon.monitor.state.held import HeldRows
 
 
 def exact_ready(q: QueueSamples, held: int) -> float | None:
@@ -67,46 +67,6 @@ def writers(snapshot: Snapshot) -> tuple[WriterSample, ...] | None:
     if snapshot.writers is None or not snapshot.server.sees_sessions:
         return snapshot.writers
     return tuple(w if w.transaction_s is not None else replace(w, transaction_s=0.0) for w in snapshot.writers)
-
-
-@dataclass(frozen=True, slots=True)
-class HeldRows:
-    """Rows near the head that are held by transactions that still run.
-
-    ``late``: how many for longer than the timeout; ``unseen``: those of transactions that our role does not see the
-    age of. ``whole``: no more rows can be held than were read.
-    """
-
-    rows: int
-    late: int
-    unseen: int
-    whole: bool
-
-
-def held_rows(q: QueueSamples, writers: Sequence[WriterSample] | None, timeout_s: float) -> HeldRows | None:
-    """What transactions hold near the head, or ``None`` where it was not read."""
-    if writers is None or q.head is None or q.held is None:
-        return None
-    open_now = None if q.held_at is None else {w.xid for w in writers}
-    held = [(h.rows, held_s(h, writers)) for h in q.held if h.running and (open_now is None or h.xid in open_now)]
-    rows = sum(rows for rows, _ in held)
-    late = sum(rows for rows, age in held if age is not None and age > timeout_s)
-    unseen = sum(rows for rows, age in held if age is None)
-    # Poppers in order have begun at the head: where some rows that were read are free, none behind them is held.
-    in_order = q.layout.traits.order in ("fifo", "due") and rows < max(q.head_limit, HELD_AT_LEAST)
-    return HeldRows(rows, late, unseen, in_order or q.head.counted < q.head_limit)
-
-
-def held_s(held: HeldSample, writers: Sequence[WriterSample]) -> float | None:
-    """Seconds since the transaction that holds the rows began; ``None`` where our role does not see it.
-
-    The id of a savepoint does not tell whose it is: then the youngest transaction it can belong to, a lower bound. One
-    that is nowhere to be found has ended or begun meanwhile.
-    """
-    same = [w.transaction_s for w in writers if w.xid == held.xid]
-    ages = same or [w.transaction_s for w in writers if int(w.xid) <= int(held.xid)]
-    known = [age for age in ages if age is not None]
-    return None if ages and not known else min(known, default=0.0)
 
 
 def in_progress(q: QueueSamples, held: HeldRows | None, at: float) -> Figure:

@@ -25,8 +25,8 @@ from qmon.monitor.probes.queue import ring_probe
 from qmon.monitor.probes.table_counters import PROBE
 from qmon.monitor.state import figures, stale_figures
 from qmon.monitor.state.diagnosis import QueueDiagnosis
-from qmon.monitor.state.figures import HeldRows
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
+from qmon.monitor.state.held import HeldRows, Holders
 from qmon.monitor.state.rates.committed import CommittedTrack
 from qmon.monitor.state.rates.id_rates import IdRates
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
@@ -70,6 +70,7 @@ class QueueTrack:
         self._began_anew = False
         self._prev_at: float | None = None
         self._progress = WatchedProgress()
+        self._holders = Holders()
         self._ids = WatchedIds()
         self._pending: dict[str, float] = {}
         self._diagnosis = QueueDiagnosis()
@@ -155,7 +156,7 @@ class QueueTrack:
             self._progress.see(q.in_progress_ids, at)
         if q.last_id is not None and q.layout.enqueued_at is None:
             self._ids.see(q.last_id, at)
-        held = figures.held_rows(q, figures.writers(snapshot), q.layout.timeout_s)
+        held = self._holders.see(q, figures.writers(snapshot))
         among = held.rows if held and q.held_counted else 0
         exact = figures.exact_ready(q, among)
         self._count(q, at, exact, among)
