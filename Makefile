@@ -20,8 +20,8 @@ unit: ## the tests that need no server, no Spark and nothing from apt; less than
 	@.ci/setup unit
 	@$(PYTHON) -m pytest -n 2 -m unit $(ARGS)
 
-test: setup ## all tests, seven at a time, as much of each is waiting; ARGS="-k poller" and the like go to pytest
-	@$(PYTHON) -m pytest -n 7 --dist worksteal --durations=40 --durations-min=4 $(ARGS)
+test: setup ## all tests, eight at a time, as much of each is waiting; ARGS="-k poller" and the like go to pytest
+	@$(PYTHON) -m pytest -n 8 --dist worksteal --durations=40 --durations-min=4 $(ARGS)
 
 check: setup ## format, lint, types (of Windows and macOS, too), import contracts; all of them, even when one fails
 	@$(MAKE) --keep-going --jobs=2 --output-sync=target check-format check-lint check-types check-windows check-macos check-imports

@@ -56,7 +56,7 @@ def test_messages_that_are_taken_done_or_dead_are_never_ready(database: str) -> 
     (queue,) = view.queues
     figures = (queue.ready, queue.scheduled, queue.in_progress, queue.stuck, queue.dead, queue.done)
     assert [figure.value for figure in figures] == [9, 3, 5, 1, 6, 11]
-    assert (queue.verdict.code, queue.push_rate.value) == ("stuck in progress", None)
+    assert (queue.verdict.code, queue.push_rate.value or 0.0) == ("stuck in progress", 0.0)
     assert queue.messages is None
 
 
