@@ -1,155 +1,114 @@
-"""The pipeline's speed and memory: a million queue-samples, and ten times as many, from segments to rollups.
+"""The pipeline from segments to rollups, from its start to its end: beside DuckDB and Polars, in the same
+run, and what little work costs.
 
 A real run with twenty queues is recorded; its last two minutes, with other figures, make the hours of each target.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 import tempfile
-import threading
-import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import psutil
-from pyspark.sql import SparkSession
-
 from qmon.pipeline.ingest.segments import Intake
-from qmon.pipeline.ingest.segments import run as take_in
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.session import start
 from tests.benchmarks.days import copies, varied_day
+from tests.benchmarks.fresh import Used, processor_s, used
 from tests.benchmarks.recording import live_run
 from tests.benchmarks.results import Bound, Part
+from tests.benchmarks.rollups_elsewhere import READERS, measured
+from tests.pipeline.recordings import Watched
 
-PER_SECOND: Final = 100_000.0
 TIMES: Final = 10
-SLOWER: Final = 11.0
+OF_DUCKDB: Final = {1: 0.3, TIMES: 0.9}
+"""Samples per processor second over those of DuckDB, by the number of targets."""
 MORE: Final = 1.1
-"""Peak memory of the large run over that of the small one: the same, but for what a sampler misses."""
-CORES: Final = 2
+"""Peak memory of the large run over that of the small one."""
+LATE_S: Final = 45.0
+LATE_RUNNING_S: Final = 5.0
 HOURS: Final = 29
 """Of twenty queues every 2 s: 1,044,000 queue-samples."""
 _LIVE_S: Final = 62.0
-_LOOK_S: Final = 1.0
-"""A look takes 26 ms of a processor: five a second would be a twentieth of what there is."""
-_SETTINGS: Final = {
-    "spark.driver.memory": "1g",
-    # All of the heap from the beginning: otherwise the small run is compared with a heap that has not grown yet.
-    "spark.driver.extraJavaOptions": "-Xms1g -XX:+AlwaysPreTouch",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """One run: its size, its seconds, the processor time of Java and of Python, and the highest sum of memory."""
-
-    samples: int
-    megabytes: float
-    seconds: float
-    java_s: float
-    python_s: float
-    peak_mb: float
+_BEGIN: Final = 1_795_219_200.0
+_RUNNING: Final = 8
+"""Late batches one after the other in a running process, of which the last counts."""
+_TRIVIAL: Final = "from qmon.pipeline.session import start; s = start('local[2]'); print(s.range(10).count()); s.stop()"
 
 
 def run(*, quick: bool = False) -> Part:
-    """One target and ten, each into a lake of its own, after a run over ten that nobody counts: Java is warm then."""
+    """One target and ten, each into a lake of its own by ``qmon pipeline run``; then 600 samples that come late."""
     hours, live_s = (1, 10.0) if quick else (HOURS, _LIVE_S)
-    part = Part("pipeline", {"master": f"local[{CORES}]", "hours": hours, "interval_s": 2.0, **_SETTINGS})
+    part = Part("pipeline", {"master": "local[2]", "hours": hours, "interval_s": 2.0, "counted": "whole processes"})
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         live = live_run(root / "live", live_s)
         part.conditions["queues"] = len(live.polls[0][0].queues)
         day = varied_day(root / "day", live, hours)
-        sizes = {targets: copies(day.root, root / f"x{targets}", targets) / 1e6 for targets in (1, TIMES)}
-        session = start(f"local[{CORES}]", {**_SETTINGS, "spark.local.dir": str(root / "local")})
-        try:
-            _ran(session, root, f"x{TIMES}", "warm", 0.0)
-            ran = {targets: _ran(session, root, f"x{targets}", f"x{targets}", size) for targets, size in sizes.items()}
-        finally:
-            session.stop()
-    for targets, each in ran.items():
-        part.rows.append(
-            {
-                "targets": targets,
-                "queue-samples": each.samples,
-                "segments, MB": each.megabytes,
-                "seconds": each.seconds,
-                "queue-samples/s": each.samples / each.seconds,
-                "Java, core s": each.java_s,
-                "Python, core s": each.python_s,
-                "peak MB": each.peak_mb,
-            }
-        )
-    small, large = ran[1], ran[TIMES]
-    slower = large.seconds / small.seconds
-    part.bounds = [Bound(f"time for {TIMES} times the data over the time for it once", slower, SLOWER)]
-    if not quick:  # a small run ends before Java has taken the memory that it may have
-        more = large.peak_mb / small.peak_mb
-        part.bounds += [
-            Bound(f"peak memory for {TIMES} times the data over that for it once", more, MORE),
-            Bound("queue-samples/s", large.samples / large.seconds, PER_SECOND, at_most=False),
-        ]
+        part.rows.append(_row("a session and one trivial query", 0, 0.0, used(sys.executable, "-c", _TRIVIAL)))
+        speeds, peaks = dict[tuple[int, str], float](), dict[int, float]()
+        for targets in (1, TIMES):
+            place = root / f"x{targets}"
+            megabytes = copies(day.root, place, targets) / 1e6
+            ours = _taken(place, root / f"lake{targets}")
+            samples = int(json.loads(ours.printed)["samples"])
+            peaks[targets] = ours.peak_mb
+            speeds[targets, "qmon"] = samples / ours.cpu_s
+            part.rows.append(_row(f"qmon, {targets} targets", samples, megabytes, ours))
+            for reader in READERS:
+                theirs = measured(reader, place, root / f"{reader}{targets}")
+                if json.loads(theirs.printed)["samples"] != samples:
+                    raise RuntimeError(f"{reader} has found other samples: {theirs.printed}, not {samples}")
+                speeds[targets, reader] = samples / theirs.cpu_s
+                part.rows.append(_row(f"{reader}, {targets} targets", samples, megabytes, theirs))
+        _late(root / "x1", 0)
+        late = _taken(root / "x1", root / "lake1")
+        part.rows.append(_row("qmon, a late batch", 600, 0.0, late))
+        running_s = _running(root / "x1", root / "lake1")
+    part.conditions["processor s of a late batch, running"] = running_s
+    part.bounds = [
+        Bound(f"samples/processor s over DuckDB's, {n} targets", speeds[n, "qmon"] / speeds[n, "duckdb"], least, False)
+        for n, least in OF_DUCKDB.items()
+    ]
+    part.bounds += [
+        Bound(f"peak memory for {TIMES} times the data over that for it once", peaks[TIMES] / peaks[1], MORE),
+        Bound("processor s of a late batch of 600 samples, a fresh process", late.cpu_s, LATE_S),
+        Bound("processor s of a late batch of 600 samples, a running process", running_s, LATE_RUNNING_S),
+    ]
     return part
 
 
-def _ran(session: SparkSession, root: Path, recordings: str, name: str, megabytes: float) -> Ran:
-    lake = Lake(session, str(root / f"lake-{name}"))
-    with Watch() as watch:
-        began = time.perf_counter()
-        take_in(Intake(lake, str(root / recordings)))
-        seconds = time.perf_counter() - began
-    samples = lake.view().counts()["samples"]
-    return Ran(samples, megabytes, seconds, watch.java_s, watch.python_s, watch.peak / 1e6)
+def _row(what: str, samples: int, megabytes: float, each: Used) -> dict[str, str | int | float]:
+    return {
+        "what": what, "queue-samples": samples, "segments, MB": megabytes, "seconds": each.seconds,
+        "processor s": each.cpu_s, "samples/processor s": samples / each.cpu_s, "peak MB": each.peak_mb,
+    }  # fmt: skip
 
 
-class Watch:
-    """Memory (shared pages in parts) and processor time of Java and the Python workers, looked at while it is open."""
-
-    def __init__(self) -> None:
-        self.peak = 0
-        self.java_s = self.python_s = 0.0
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
-
-    def __enter__(self) -> Watch:
-        self.java_s, self.python_s = _processor_s()
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-        java, python = _processor_s()
-        self.java_s, self.python_s = java - self.java_s, python - self.python_s
-
-    def _look(self) -> None:
-        while not self._over.wait(_LOOK_S):
-            self.peak = max(self.peak, _memory())
+def _taken(recordings: Path, lake: Path) -> Used:
+    command = [sys.executable, "-m", "qmon", "pipeline", "run", "--recordings", str(recordings), "--lake", str(lake)]
+    return used(*command, "--master", "local[2]", "--output", "json")
 
 
-def _memory() -> int:
-    """Bytes of all processes below this one."""
-    found = 0
-    for child in psutil.Process().children(recursive=True):
-        try:
-            found += child.memory_full_info().pss
-        except psutil.Error:  # it has ended
-            continue
-    return found
+def _late(recordings: Path, number: int) -> None:
+    """600 samples of another recorder, within hours that are done."""
+    queues = tuple(f"late{n}" for n in range(20))
+    watched = Watched(recordings, "t0", f"{number:012x}", queues=queues)
+    watched.record(_BEGIN + 1800 + number * 100, 30, seed=number)
 
 
-def _processor_s() -> tuple[float, float]:
-    """Seconds of Java, and of Python workers with those that have ended."""
-    java = python = 0.0
-    for child in psutil.Process().children(recursive=True):
-        try:
-            times, is_java = child.cpu_times(), "java" in child.name()
-        except psutil.Error:
-            continue
-        if is_java:
-            java += times.user + times.system
-        else:
-            python += times.user + times.system + times.children_user + times.children_system
-    return java, python
+def _running(recordings: Path, lake: Path) -> float:
+    """Processor seconds of a late batch in a process that has done several."""
+    session = start("local[2]")
+    try:
+        intake, spent = Intake(Lake(session, str(lake)), str(recordings)), 0.0
+        for number in range(1, _RUNNING + 1):
+            _late(recordings, number)
+            before = processor_s()
+            intake.step()
+            spent = processor_s() - before
+    finally:
+        session.stop()
+    return spent
