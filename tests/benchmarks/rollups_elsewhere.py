@@ -147,7 +147,7 @@ def polars(root: Path, out: Path) -> int:
         samples=pl.len(), seconds=pl.col("watched").sum(), flow_s=pl.col("span_s").filter("flowing").sum(),
         **{name: pl.col(name).filter("flowing").sum() for name in ("pushed", "popped", "completed")},
         **{f"{name}_s": (pl.col(column) * pl.col("watched")).sum() for name, column in known.items()},
-        **{f"{name}_known_s": pl.col("watched").filter(pl.col(each).is_not_null()).sum() for name, each in known.items()},
+        **{f"{name}_known_s": pl.col("watched").filter(pl.col(of).is_not_null()).sum() for name, of in known.items()},
         **{f"{name}_max": pl.col(column).filter(pl.col("watched") > 0).max() for name, column in known.items()},
         ready_last=pl.col("ready").sort_by("sampled_at").last(), dead_last=pl.col("dead").sort_by("sampled_at").last(),
     )  # fmt: skip
