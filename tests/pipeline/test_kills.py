@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from qmon.errors import QmonError
 from qmon.pipeline.ingest.batch import take_in
 from qmon.pipeline.ingest.segments import Intake
-from qmon.pipeline.lake.delta import Changed, Conflict, Table
+from qmon.pipeline.lake.delta import ChangedMeanwhile, Conflict, LakeTable
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import BATCH
 from qmon.pipeline.lake.tidy import Keep, tidy
@@ -32,9 +32,9 @@ class Cut(QmonError):
 
 def cut_at(monkeypatch: pytest.MonkeyPatch, name: str, table: str, *, after: bool) -> None:
     """End the run before or after a function of this table is called."""
-    whole = getattr(Table, name)
+    whole = getattr(LakeTable, name)
 
-    def ending(self: Table, *arguments: Any, **more: Any) -> Any:
+    def ending(self: LakeTable, *arguments: Any, **more: Any) -> Any:
         here = self.root.endswith(f"/{table}")
         if here and not after:
             raise Cut("cut")
@@ -43,7 +43,7 @@ def cut_at(monkeypatch: pytest.MonkeyPatch, name: str, table: str, *, after: boo
             raise Cut("cut")
         return found
 
-    monkeypatch.setattr(Table, name, ending)
+    monkeypatch.setattr(LakeTable, name, ending)
 
 
 def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
@@ -93,16 +93,16 @@ def tidied_meanwhile(lake: Lake) -> Any:
 
     def taking(*arguments: Any) -> Any:
         with pytest.MonkeyPatch.context() as patch:
-            whole = Table.commit
+            whole = LakeTable.commit
 
-            def committing(self: Table, *more: Any, **named: Any) -> bool:
+            def committing(self: LakeTable, *more: Any, **named: Any) -> bool:
                 if not done and self.root.endswith(f"/{BATCH[4]}"):
                     done.append(True)
                     tidy(lake, Keep())
-                    raise Changed("tidied")
+                    raise ChangedMeanwhile("tidied")
                 return whole(self, *more, **named)
 
-            patch.setattr(Table, "commit", committing)
+            patch.setattr(LakeTable, "commit", committing)
             return take_in(*arguments)
 
     return taking

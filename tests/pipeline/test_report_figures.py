@@ -18,7 +18,7 @@ from qmon.pipeline.report.levels import Level, in_order
 from qmon.pipeline.report.period import Coverage, Period, Trouble, coverage, trouble
 from qmon.pipeline.report.text import change, good_share
 from qmon.pipeline.report.unusual import SUMS, unusual
-from qmon.pipeline.rollup.capacity import Trend, capacity
+from qmon.pipeline.rollup.capacity import GrowthTrend, capacity
 from tests.pipeline import reference
 from tests.pipeline.comparing import START
 from tests.pipeline.pages import TARGET, hostile_facts
@@ -113,7 +113,7 @@ def test_hours_in_a_row_on_one_side_are_one_stretch_told_by_the_worst() -> None:
 def test_the_band_around_growth_is_where_its_ends_reach_the_best_hour() -> None:
     rng = random.Random(5)
     days = [(20_000 + n, 50 + 2 * n + rng.gauss(0, 4)) for n in range(21)]
-    trend = Trend.through(days)
+    trend = GrowthTrend.through(days)
     slope, intercept = linear_regression(*zip(*days, strict=True))
     assert (trend.slope, trend.at(20_030)[0]) == pytest.approx((slope, intercept + slope * 20_030))
     reached = trend.reaches(200.0)

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from qmon.pipeline.ingest import staged as stage
-from qmon.pipeline.lake.delta import Conflict, Files, Within, Written, committed
+from qmon.pipeline.lake.delta import Conflict, Files, Within, WrittenFiles, committed
 from qmon.pipeline.lake.lake import Lake, LakeView
 from qmon.pipeline.lake.schema import BATCH
 from qmon.pipeline.lake.storage import Storage
@@ -62,7 +62,7 @@ class Touched:
 class _Changes:
     """What a batch adds to the tables and takes out of them."""
 
-    added: dict[str, Written] = field(default_factory=dict)
+    added: dict[str, WrittenFiles] = field(default_factory=dict)
     removed: dict[str, Files] = field(default_factory=dict)
 
 
@@ -101,19 +101,21 @@ def take_in(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[str, in
     totals = {name: count + new[name] for name, count in before.counts().items()}
     for name in BATCH:
         said = {**before.said(), "counts": totals} if name == "samples" else None
-        added, removed = changes.added.get(name, Written()), changes.removed.get(name, Files())
+        added, removed = changes.added.get(name, WrittenFiles()), changes.removed.get(name, Files())
         if not lake.table(name).commit(batch, added, removed, said) and name not in done:
             raise Conflict(f"somebody else writes to the lake {lake.storage.root}; run one at a time")
     staged.remove()
     return totals
 
 
-def _lines(staged: stage.Staged) -> dict[str, Written]:
+def _lines(staged: stage.Staged) -> dict[str, WrittenFiles]:
     """The files of each kind."""
     return {kind: staged.files(kind) for kind in ("poll", "sample", "operation", "bad")}
 
 
-def _samples(before: LakeView, staged: stage.Staged, lines: Written, first: str, changes: _Changes, stamp: str) -> int:
+def _samples(
+    before: LakeView, staged: stage.Staged, lines: WrittenFiles, first: str, changes: _Changes, stamp: str
+) -> int:
     """Samples and all that follows from them; how many samples are new. ``first``: the day from which they are kept."""
     lake, rows = before.lake, staged.read("poll").where(F.col("date") >= (first or "1970-01-01"))
     place = lines.within("sampled_at")
@@ -178,14 +180,14 @@ def _replaced(
     return again if not old.paths else touched.only(again)
 
 
-def _operations(before: LakeView, staged: stage.Staged, lines: Written, changes: _Changes, stamp: str) -> None:
+def _operations(before: LakeView, staged: stage.Staged, lines: WrittenFiles, changes: _Changes, stamp: str) -> None:
     table, old = before.lake.table("operations"), before.files("operations", lines.within())
     rows = table.read(old).unionByName(stage.operations(staged.read("operation")))
     changes.added["operations"] = table.write(stage.last_state(rows), stamp)
     changes.removed["operations"] = old
 
 
-def _too_old(staged: stage.Staged, lines: Written, first: str) -> list[tuple[str, str]]:
+def _too_old(staged: stage.Staged, lines: WrittenFiles, first: str) -> list[tuple[str, str]]:
     """The segments with days of which samples are kept no more, with the reason: their hours stay as they are."""
     if not any(str(date) < first for date in lines.within().dates or ()):
         return []

@@ -23,7 +23,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from qmon.errors import BadInput, QmonError
 from qmon.pipeline.ingest.batch import take_in
-from qmon.pipeline.lake.delta import APP, Changed, Conflict, committed
+from qmon.pipeline.lake.delta import APP, ChangedMeanwhile, Conflict, committed
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import SEGMENTS, bucket
 from qmon.pipeline.lake.storage import Storage
@@ -76,7 +76,7 @@ class Intake:
         for left in reversed(range(_TRIES)):
             try:
                 return take_in(self._lake, batch, paths)
-            except Changed:  # tidied up meanwhile: what is computed anew follows from what there is now
+            except ChangedMeanwhile:  # tidied up meanwhile: what is computed anew follows from what there is now
                 if not left:
                     raise
         raise AssertionError

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from qmon.pipeline.ingest.columns import batches
-from qmon.pipeline.lake.delta import Table, Written
+from qmon.pipeline.lake.delta import LakeTable, WrittenFiles
 from qmon.pipeline.lake.schema import BAD, OPERATIONS, POLLS, SAMPLES, STAGED, bucket
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.rollup.rollups import HOUR_S, start
@@ -38,9 +38,9 @@ class Staged:
         reader = self.storage.session.read.schema(STAGED).option("basePath", self.storage.at(_FOLDER, self.stamp))
         return reader.option("__globPaths__", "false").parquet(self.storage.at(place))
 
-    def files(self, kind: str) -> Written:
+    def files(self, kind: str) -> WrittenFiles:
         """The files of one kind."""
-        return Table(self.storage.session, self.storage.at(_FOLDER), STAGED).found(f"{self.stamp}/kind={kind}")
+        return LakeTable(self.storage.session, self.storage.at(_FOLDER), STAGED).found(f"{self.stamp}/kind={kind}")
 
     def remove(self) -> None:
         """Remove what is left of it, and of batches that were cut short."""

@@ -42,7 +42,7 @@ class Conflict(QmonError):
     """Somebody else has committed the same batch."""
 
 
-class Changed(Conflict):
+class ChangedMeanwhile(Conflict):
     """Somebody else has committed something to a table since it was read."""
 
 
@@ -72,7 +72,7 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFiles:
     """Files that were written and are no part of the table yet; ``rows`` in all."""
 
     adds: tuple[AddAction, ...] = ()
@@ -93,7 +93,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class LakeTable:
     """One table. ``root``: where it is, as Spark writes it; ``options``: of delta-rs, beside its environment."""
 
     session: SparkSession
@@ -152,7 +152,7 @@ class Table:
         """The rows of these files."""
         return self._read([f"{self.root}/{path}" for path in files.paths])
 
-    def read_written(self, written: Written) -> DataFrame:
+    def read_written(self, written: WrittenFiles) -> DataFrame:
         """The rows of files that are no part of the table yet."""
         return self._read([f"{self.root}/{add.path}" for add in written.adds])
 
@@ -165,13 +165,13 @@ class Table:
         parts = [_partition(name).cast(self.schema[name].dataType).alias(name) for name in PARTITIONS]
         return reader.parquet(*paths).select(*inside.fieldNames(), *parts)
 
-    def write(self, frame: DataFrame, stamp: str) -> Written:
+    def write(self, frame: DataFrame, stamp: str) -> WrittenFiles:
         """Write rows into the folder ``stamp``."""
         rows = frame.select(*self.schema.fieldNames())
         rows.write.mode("overwrite").partitionBy(*PARTITIONS).parquet(f"{self.root}/{stamp}")
         return self.found(stamp)
 
-    def found(self, stamp: str) -> Written:
+    def found(self, stamp: str) -> WrittenFiles:
         """The Parquet files in the folder ``stamp``, with what their footers say."""
         place = pa.fs.PyFileSystem(DeltaStorageHandler(self.uri, dict(self.options)))
         selector = pa.fs.FileSelector(stamp, allow_not_found=True, recursive=True)
@@ -184,12 +184,12 @@ class Table:
             partition = dict(part.split("=", 1) for part in each.path.split("/") if "=" in part)
             adds.append(AddAction(each.path, each.size, partition, now, True, json.dumps(said)))
             rows += footer.num_rows
-        return Written(tuple(adds), rows)
+        return WrittenFiles(tuple(adds), rows)
 
     def commit(
         self,
         batch: int,
-        written: Written = Written(),
+        written: WrittenFiles = WrittenFiles(),
         removed: Files = Files(),
         said: object = None,
         app: str = APP,
@@ -197,7 +197,7 @@ class Table:
         """Make files part of the table, and others not, as batch number ``batch``; ``said``: kept with the commit.
 
         False where that batch was committed already. Raises ``Conflict`` where somebody else has committed that batch
-        meanwhile, and ``Changed`` where they have committed something else.
+        meanwhile, and ``ChangedMeanwhile`` where they have committed something else.
         """
         table = self.made()
         if (committed(table, app) or 0) >= batch:
@@ -216,7 +216,7 @@ class Table:
                 ),
             )  # fmt: skip
         except CommitFailedError as problem:
-            kind = Conflict if (committed(self.version(), app) or 0) >= batch else Changed
+            kind = Conflict if (committed(self.version(), app) or 0) >= batch else ChangedMeanwhile
             raise kind(f"somebody else writes to the table {self.uri}; run one at a time") from problem
         return True
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
-from qmon.pipeline.lake.delta import Files, Table, Within, committed
+from qmon.pipeline.lake.delta import Files, LakeTable, Within, committed
 from qmon.pipeline.lake.schema import BATCH, TABLES
 from qmon.pipeline.lake.storage import Storage
 
@@ -29,9 +29,9 @@ class Lake:
         self.session = session
         self.storage = Storage(session, path)
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> LakeTable:
         """One of ``schema.TABLES``."""
-        return Table(self.session, self.storage.at(name), TABLES[name])
+        return LakeTable(self.session, self.storage.at(name), TABLES[name])
 
     def view(self, batch: int | None = None) -> LakeView:
         """The tables as of one batch; by default the newest that all of them hold."""

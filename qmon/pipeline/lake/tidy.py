@@ -11,7 +11,7 @@ from typing import Final
 from deltalake import CommitProperties, DeltaTable
 from deltalake.exceptions import CommitFailedError
 
-from qmon.pipeline.lake.delta import SAID, Changed, Table
+from qmon.pipeline.lake.delta import SAID, ChangedMeanwhile, LakeTable
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import TABLES
 
@@ -50,7 +50,7 @@ class Tidied:
 def tidy(lake: Lake, keep: Keep, today: datetime.date | None = None) -> list[Tidied]:
     """Remove what is older than it is kept, write small files anew as large ones, and remove what is needed no more.
 
-    Others may read and write meanwhile. Raises ``Changed`` where somebody else has committed the same files.
+    Others may read and write meanwhile. Raises ``ChangedMeanwhile`` where somebody else has committed the same files.
     """
     day = today or datetime.datetime.now(datetime.UTC).date()
     first = {
@@ -65,11 +65,13 @@ def tidy(lake: Lake, keep: Keep, today: datetime.date | None = None) -> list[Tid
             try:
                 found.append(_tidied(name, table, first.get(name), keep.unused_s))
             except CommitFailedError as problem:
-                raise Changed(f"somebody else writes to the table {table.uri}: {problem}; do it again") from problem
+                raise ChangedMeanwhile(
+                    f"somebody else writes to the table {table.uri}: {problem}; do it again"
+                ) from problem
     return found
 
 
-def _tidied(name: str, table: Table, first: datetime.date | None, unused_s: float) -> Tidied:
+def _tidied(name: str, table: LakeTable, first: datetime.date | None, unused_s: float) -> Tidied:
     version = table.made()
     said = table.said(version)
     if first is not None and name == "samples":

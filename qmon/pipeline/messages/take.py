@@ -22,7 +22,7 @@ from pyspark.sql.window import Window
 from qmon.engines.base import Target
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput, QmonError
-from qmon.pipeline.lake.delta import Written, committed
+from qmon.pipeline.lake.delta import WrittenFiles, committed
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import MESSAGE, bucket
 from qmon.pipeline.messages.archive_reader import ArchiveTable, Survey, survey
@@ -95,7 +95,7 @@ class Messages:
             connection.close()
         mark = _checked(before.mark(target.name, archive.queue), archive, seen, anew=anew)
         parts = shared_out(wanted(mark, seen), seen.oldest, connections)
-        written, found = Written(), list[Range]()
+        written, found = WrittenFiles(), list[Range]()
         if parts:
             try:
                 written = self._write(KeyRangeRead(target, archive, parts, payloads, redact), mark, before.number + 1)
@@ -109,13 +109,13 @@ class Messages:
         self.commit(MessageEntry(before.number + 1, marks), written)
         return Taken(archive.queue, written.rows, mark)
 
-    def commit(self, entry: MessageEntry, written: Written) -> None:
+    def commit(self, entry: MessageEntry, written: WrittenFiles) -> None:
         """Make an entry the newest, and these files part of the table."""
         marks = {t: {q: as_json(mark) for q, mark in queues.items()} for t, queues in entry.marks.items()}
         if not self._table.commit(entry.number, written, said={"marks": marks}):
             raise QmonError(f"somebody else writes to the table {self._table.uri}; run one at a time")
 
-    def _write(self, reading: KeyRangeRead, mark: Watermark, number: int) -> Written:
+    def _write(self, reading: KeyRangeRead, mark: Watermark, number: int) -> WrittenFiles:
         rows = self._table.session.read.format(NAME).options(**reading.options()).load()
         place = {
             "queue": F.lit(reading.archive.queue), "made": F.lit(mark.made).cast("long"),
@@ -124,7 +124,7 @@ class Messages:
         }  # fmt: skip
         return self._table.write(rows.select(*MESSAGE).withColumns(place), f"{number:09d}-{secrets.token_hex(4)}")
 
-    def _found(self, written: Written) -> list[Range]:
+    def _found(self, written: WrittenFiles) -> list[Range]:
         """The stretches of keys without a hole that these files hold."""
         key = F.col("archive_id")
         place = F.floor(key / _STRETCH)

@@ -21,7 +21,7 @@ from qmon.pipeline.report.facts import QueueFacts, ReportFacts, mean, rate
 from qmon.pipeline.report.headline import Thing, headline, things
 from qmon.pipeline.report.notes import length_of, notes, outlook
 from qmon.pipeline.report.period import Key, Row
-from qmon.pipeline.report.svg import Lines, Marks, plot
+from qmon.pipeline.report.svg import Marks, PlotLines, plot
 from qmon.pipeline.report.tables import INCIDENT, QUEUE, Cell, ReportTable, tables, worst_table
 from qmon.pipeline.report.text import change, number, seconds
 from qmon.pipeline.report.timeline import axis_of, marks_of, timeline
@@ -103,13 +103,13 @@ def _plots(q: QueueFacts, facts: ReportFacts) -> str:
 
     axis, marks = axis_of(facts), marks_of(q, facts)
     drawn = (
-        Lines("Messages a second", (("pushed", points("pushed")), ("popped", points("popped"))), number,
-              band=usual("push_rate")),
-        Lines("Messages ready", (("mean", points("ready")), ("highest", points("ready_max"))), number,
-              band=usual("ready")),
-        Lines("Age of the oldest", (("mean", points("oldest")), ("highest", points("oldest_max"))), seconds, ages=True,
-              band=usual("oldest_s")),
-        Lines("Messages in progress", (("mean", points("in_progress")),), number, band=usual("in_progress")),
+        PlotLines("Messages a second", (("pushed", points("pushed")), ("popped", points("popped"))), number,
+                  band=usual("push_rate")),
+        PlotLines("Messages ready", (("mean", points("ready")), ("highest", points("ready_max"))), number,
+                  band=usual("ready")),
+        PlotLines("Age of the oldest", (("mean", points("oldest")), ("highest", points("oldest_max"))), seconds,
+                  ages=True, band=usual("oldest_s")),
+        PlotLines("Messages in progress", (("mean", points("in_progress")),), number, band=usual("in_progress")),
     )  # fmt: skip
     trend = _growth(q)
     return f'<div class="plots">{"".join(plot(each, axis, marks) for each in drawn)}{trend}</div>'
@@ -127,7 +127,7 @@ def _growth(q: QueueFacts) -> str:
     line = {day * _DAY_S: trend.at(day) for day in days}
     pushed = {day * _DAY_S: value for day, value in q.days}
     best = dict.fromkeys(line, can.sustained)
-    drawn = Lines(
+    drawn = PlotLines(
         "Pushes a second by day, and the best hour's pops", (("pushed", pushed), ("best hour", best)), number,
         band={at: (max(0.0, low), high) for at, (_, low, high) in line.items()}, band_name="trend",
     )  # fmt: skip

@@ -41,7 +41,7 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class PlotLines:
     """One plot: the values of each line by its name, the band of what is usual, and how values are written."""
 
     title: str
@@ -52,7 +52,7 @@ class Lines:
     band_name: str = "usual"
 
 
-def plot(drawn: Lines, axis: Axis, marks: Marks) -> str:
+def plot(drawn: PlotLines, axis: Axis, marks: Marks) -> str:
     """The picture with its scale, days and legend. A stretch that was not watched is a gap, never a line across."""
     grids = [(name, _grid(values, axis)) for name, values in drawn.lines]
     step_s = _step(axis)

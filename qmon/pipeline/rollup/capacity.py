@@ -17,7 +17,7 @@ _SIGMAS: Final = 2.18
 
 
 @dataclass(frozen=True, slots=True)
-class Trend:
+class GrowthTrend:
     """The straight line through some days by least squares, and how sure it is.
 
     ``middle``, ``mean``: the day and the rate that it goes through; ``slope``: messages per second a day; ``spread``:
@@ -33,7 +33,7 @@ class Trend:
     days: int
 
     @classmethod
-    def through(cls, days: Sequence[tuple[int, float]]) -> Trend:
+    def through(cls, days: Sequence[tuple[int, float]]) -> GrowthTrend:
         """Of at least three days: number of the day, rate."""
         n = len(days)
         middle, mean = sum(day for day, _ in days) / n, sum(rate for _, rate in days) / n
@@ -79,7 +79,7 @@ class Capacity:
     earliest_days: float | None = None
     latest_days: float | None = None
     why: str = ""
-    trend: Trend | None = None
+    trend: GrowthTrend | None = None
 
 
 def capacity(sustained: float | None, days: Sequence[tuple[int, float]]) -> Capacity:
@@ -92,7 +92,7 @@ def capacity(sustained: float | None, days: Sequence[tuple[int, float]]) -> Capa
     daily = days[-1][1] if days else None
     if len(days) < LEAST_DAYS:
         return Capacity(sustained, daily, why=f"not enough history: {len(days)} of {LEAST_DAYS} days")
-    trend = Trend.through(days)
+    trend = GrowthTrend.through(days)
     growth = trend.slope
     if sustained is None:
         return Capacity(None, daily, growth, why="no whole hour of pops was seen", trend=trend)
