@@ -11,8 +11,10 @@ import pytest
 from qmon.engines.base import Connection, Session
 from qmon.errors import NoConnectionLeft, QueryFailed
 from qmon.monitor.background import catalog_reading
+from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.resolve import Resolved, resolve
 from qmon.monitor.poll.poller import POLL, Poller
+from tests.contract.anywhere import execute
 from tests.contract.watching import ROOMY, Watched, installed
 from tests.facts import query, wait_until
 from tests.queues import ENGINE, target_of
@@ -138,3 +140,20 @@ def test_where_it_cannot_be_read_the_polls_go_on_and_say_so(url: str, monkeypatc
         assert fifo.ready.value == 0
         read.fails = False
         wait_until(lambda: not watched.views[-1].failures, what="it is read again")
+
+
+def test_what_is_dropped_while_the_server_lists_it_is_not_there(url: str) -> None:
+    """A statement lists what there was when it began; of what is dropped by then, the server tells no right."""
+    connection = ENGINE.connect(target_of(url), POLL)
+    catalog = Catalog(connection, ENGINE)
+    try:
+        query(url, "CREATE TABLE stays (id bigserial PRIMARY KEY)")
+        with connection.transaction():
+            execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            assert {table.table_name for table in catalog.tables()} == {"fifo", "stays"}
+            query(url, "DROP TABLE fifo CASCADE")
+            assert [table.table_name for table in catalog.tables()] == ["stays"]
+            sequences = {sequence.sequence_name for sequence in catalog.sequences()}
+            assert sequences & {"fifo_id_seq", "stays_id_seq"} == {"stays_id_seq"}
+    finally:
+        connection.close()

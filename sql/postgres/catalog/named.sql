@@ -11,7 +11,7 @@
 -- > made_name     name of that
 SELECT CAST(n.nspname AS text)                         AS named_schema,
        CAST(c.relname AS text)                         AS named_name,
-       pg_catalog.pg_table_is_visible(c.oid)           AS visible,
+       coalesce(pg_catalog.pg_table_is_visible(c.oid), false) AS visible,
        CASE WHEN c.relispartition THEN 'partition'
             WHEN c.relkind = 'v' THEN 'view'
             WHEN c.relkind = 'm' THEN 'materialized view'

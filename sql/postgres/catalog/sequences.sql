@@ -1,4 +1,5 @@
--- Every sequence of the users, and whether our role may see where it stands.
+-- Every sequence of the users, and whether our role may see where it stands; without those dropped meanwhile, of which
+-- the server tells no right.
 -- > sequence_id      its oid
 -- > sequence_schema  its schema
 -- > sequence_name    its name
@@ -7,8 +8,7 @@
 SELECT CAST(c.oid AS bigint)                                                AS sequence_id,
        CAST(n.nspname AS text)                                              AS sequence_schema,
        CAST(c.relname AS text)                                              AS sequence_name,
-       pg_catalog.has_schema_privilege(n.oid, 'USAGE')
-           AND pg_catalog.has_sequence_privilege(c.oid, 'USAGE, SELECT')    AS readable,
+       r.readable,
        EXISTS (
            SELECT FROM pg_catalog.pg_depend AS d
            WHERE d.classid = CAST('pg_class' AS regclass) AND d.objid = c.oid
@@ -20,7 +20,13 @@ SELECT CAST(c.oid AS bigint)                                                AS s
        )                                                                    AS owned
 FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+               AND pg_catalog.has_sequence_privilege(c.oid, 'USAGE, SELECT') AS readable
+    OFFSET 0 -- asked once: a second answer may differ
+) AS r
 WHERE c.relkind = 'S'
+  AND r.readable IS NOT NULL
   AND c.relpersistence <> 't'
   AND n.nspname NOT LIKE 'pg\_%'
   AND n.nspname NOT IN ('information_schema', 'qmon')

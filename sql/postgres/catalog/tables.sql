@@ -1,5 +1,5 @@
--- Every table of the users, and what our role may do with it. Left out are partitions, the system's own, and on a
--- standby those that are not logged, which cannot be read there.
+-- Every table of the users, and what our role may do with it. Left out are partitions, the system's own, on a standby
+-- those that are not logged, which cannot be read there, and those dropped meanwhile, of which the server tells no right.
 -- > table_id        its oid
 -- > table_schema    its schema
 -- > table_name      its name
@@ -10,15 +10,19 @@
 SELECT CAST(c.oid AS bigint)                                                AS table_id,
        CAST(n.nspname AS text)                                              AS table_schema,
        CAST(c.relname AS text)                                              AS table_name,
-       pg_catalog.pg_table_is_visible(c.oid)                                AS visible,
-       pg_catalog.has_schema_privilege(n.oid, 'USAGE')
-           AND pg_catalog.has_any_column_privilege(c.oid, 'SELECT')         AS readable,
+       coalesce(pg_catalog.pg_table_is_visible(c.oid), false)               AS visible,
+       r.readable,
        CASE WHEN c.relkind = 'p' THEN b.row_total
             WHEN c.reltuples >= 0 THEN CAST(c.reltuples AS bigint) END      AS estimated_rows,
        CASE WHEN c.relkind = 'p' THEN b.page_total
             ELSE CAST(c.relpages AS bigint) END                             AS pages
 FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+               AND pg_catalog.has_any_column_privilege(c.oid, 'SELECT') AS readable
+    OFFSET 0 -- asked once: a second answer may differ
+) AS r
 LEFT JOIN LATERAL (
     WITH RECURSIVE part AS (
         SELECT c.oid AS id
@@ -34,6 +38,7 @@ LEFT JOIN LATERAL (
 ) AS b ON c.relkind = 'p'
 WHERE c.relkind IN ('r', 'p')
   AND NOT c.relispartition
+  AND r.readable IS NOT NULL
   AND c.relpersistence <> 't'
   AND NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())
   AND n.nspname NOT LIKE 'pg\_%'

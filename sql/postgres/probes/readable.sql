@@ -4,6 +4,6 @@
 -- > readable the role may read all of it
 SELECT
     CAST(c.oid AS bigint) AS table_id,
-    has_schema_privilege(c.relnamespace, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AS readable
+    coalesce(has_schema_privilege(c.relnamespace, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'), false) AS readable
 FROM pg_class AS c
 WHERE c.oid = ANY(CAST(:tables AS oid[]))

@@ -10,7 +10,7 @@ SELECT CAST(a.attrelid AS bigint)                                               
        CAST(a.attname AS text)                                                                          AS column_name,
        pg_catalog.format_type(a.atttypid, a.atttypmod)                                                  AS type_name,
        pg_catalog.format_type(CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END, NULL)        AS kind,
-       pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT')                                  AS readable,
+       coalesce(pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT'), false)                 AS readable,
        pg_catalog.quote_ident(CAST(current_user AS text))                                               AS role
 FROM pg_catalog.pg_attribute AS a
 JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
