@@ -14,7 +14,7 @@ from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likely
 from tests.contract.tables import qmon_connection
 from tests.contract.watching import target_of, watching
-from tests.facts import query
+from tests.facts import query, wait_until
 
 pytestmark = pytest.mark.server
 
@@ -84,3 +84,65 @@ def test_init_writes_what_is_watched(database: str) -> None:
 def test_a_time_that_cannot_be_null_and_a_lease_alone_tell_no_state(database: str, column: str) -> None:
     finding = the_only(database, (f"CREATE TABLE job_queue (id bigserial PRIMARY KEY, body text, {column})",))
     assert finding.written is None
+
+
+SAID: Final = (
+    'CREATE TABLE "my jobs" (id bigserial PRIMARY KEY, body text, "the state" text NOT NULL DEFAULT \'new\','
+    ' "started at" timestamptz)',
+    "INSERT INTO \"my jobs\" (body) SELECT 'x' FROM generate_series(1, 30)",
+    'INSERT INTO "my jobs" ("the state", "started at") SELECT \'running\', now() FROM generate_series(1, 5)',
+    'INSERT INTO "my jobs" ("the state", "started at") SELECT \'finished\', now() FROM generate_series(1, 15)',
+)
+
+
+def test_a_column_called_a_state_with_other_words_says_more_than_a_time(database: str) -> None:
+    finding = the_only(database, SAID)
+    assert likely(finding)
+    assert finding.written is None
+    with watching(database, []) as watched:
+        queue = watched.view(lambda v: v.queues[0].done.value is not None).queues[0]
+    assert (queue.ready.value, queue.in_progress.value, queue.done.value) == (30, 5, 15)
+
+
+def test_codes_that_say_nothing_are_asked_for(database: str) -> None:
+    """The times alone would count what is finished as in progress."""
+    finding = the_only(
+        database, tuple(each.replace("finished", "x3").replace("new", "x1").replace("running", "x2") for each in SAID)
+    )
+    assert "the values of `the state` (x1, x2, x3)" in finding.missing
+    with watching(database, []) as watched:
+        assert watched.view().queues == ()
+
+
+STATES: Final = (
+    'CREATE TABLE jobs (id bigserial PRIMARY KEY, body text, "us state" text, started_at timestamptz,'
+    " finished_at timestamptz)",
+    'INSERT INTO jobs ("us state", started_at) SELECT chr(64 + n), now() FROM generate_series(1, 20) AS n',
+)
+
+
+def test_a_column_of_many_values_is_none_of_states(database: str) -> None:
+    finding = the_only(database, STATES)
+    assert likely(finding)
+    with watching(database, []) as watched:
+        queue = watched.view(lambda v: v.queues[0].in_progress.value is not None).queues[0]
+    assert (queue.ready.value, queue.in_progress.value) == (0, 20)
+
+
+KEPT: Final = (
+    "CREATE TABLE job_queue (id bigserial PRIMARY KEY, body text, locked_at timestamptz)",
+    "INSERT INTO job_queue (locked_at) SELECT now() FROM generate_series(1, 100)",
+)
+
+
+def test_without_an_end_rows_are_in_progress_only_where_they_are_deleted_afterwards(database: str) -> None:
+    """Of what is taken, nothing but its going says that it is done."""
+    finding = the_only(database, KEPT)
+    assert finding.missing.startswith("what marks a message that is done")
+    with watching(database, []) as watched:
+        assert watched.view().queues == ()
+    query(database, "DELETE FROM job_queue WHERE id <= 60")
+    with qmon_connection(database) as connection:
+        wait_until(
+            lambda: likely(*discover(Catalog(connection, engine_for(target_of(database))))), what="it is counted"
+        )

@@ -103,6 +103,8 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_AFTER_STATE: Final = _set("id code name text value")
+_KINDS: Final = _set("type kind event action topic name subject operation")
 _STRONG: Final = _set("queue queues mq fifo lifo outbox inbox jobs job backlog workqueue enqueued deadletter dlq")
 _WEAK: Final = _set(
     "task tasks message messages msg msgs event events pending work workitems delivery deliveries mail mails email"
@@ -135,6 +137,19 @@ def pick(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
             if short == wanted:
                 return name
     return None
+
+
+def called_state(name: str) -> bool:
+    """Whether a column is called a state, with other words before it: ``the state``, ``JobItemStatusCode``."""
+    found = list(words(name))
+    while found and found[-1] in _AFTER_STATE:
+        found.pop()
+    return bool(found) and found[-1] in ("state", "status")
+
+
+def called_kind(name: str) -> bool:
+    """Whether a column is called a kind of messages, whose values may sound like states: ``event_type``: created."""
+    return bool(_KINDS.intersection(words(name)[-1:]))
 
 
 def state_of(value: str) -> str | None:

@@ -11,10 +11,12 @@ from qmon.engines.sql import queries
 from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.layout.layout import Layout, StateColumn, StateValue
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
-from qmon.monitor.catalog.column_names import TRUTHS, WHOLE, pick, state_of
+from qmon.monitor.catalog.column_names import TEXTS, TRUTHS, WHOLE, called_kind, called_state, pick, state_of
 from qmon.monitor.catalog.predicate import condition
 
 _ASK: Final = "catalog/state_kept"
+_MANY: Final = 12
+"""As many values as the catalogue's statements list at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +166,24 @@ def _peek(catalog: Catalog, details: TableDetails, column: str) -> tuple[str, ..
 
 
 def state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bool] | None:
-    """The column that says which state a row is in, and whether it is a mere flag."""
+    """The column that says which state a row is in, and whether it is a mere flag.
+
+    By its whole name; else by the values that the catalogue knows of it; else by the last word of its name.
+    """
     pairs = [(c.column_name, c.type_name) for c in details.columns]
     state, flag = pick("state", pairs), pick("flag", pairs)
     first, second = ((flag, True), (state, False)) if design == "flag" else ((state, False), (flag, True))
     for name, is_flag in (first, second):
         if (column := details.column(name)) is not None:
             return column, is_flag
-    return None
+    texts = [column for column in details.columns if column.type_name in TEXTS]
+    for column in texts:
+        meant = {state_of(value) for value in known_values(details, column.column_name).values}
+        if {"ready", "in_progress"} <= meant and None not in meant and not called_kind(column.column_name):
+            return column, False
+    return next(((column, False) for column in texts if called_state(column.column_name)), None)
+
+
+def is_no_state(column: str, known: Known) -> bool:
+    """Whether a column has too many values to be one of states, whatever the last word of its name: a ``us_state``."""
+    return pick("state", [(column, "text")]) is None and len(known.values) >= _MANY

@@ -20,7 +20,7 @@ from qmon.monitor.catalog.complete_layout import complete, loose_sequence
 from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, may_be_queue, measure, pairs_of
 from qmon.monitor.catalog.discovery.states_by_times import states_by_times
 from qmon.monitor.catalog.lock_holders import LOCKED
-from qmon.monitor.catalog.state_values import Known, known_values, state_column
+from qmon.monitor.catalog.state_values import Known, is_no_state, known_values, state_column
 from qmon.monitor.catalog.zones import with_zones
 
 LIKELY: Final = 0.6
@@ -252,6 +252,9 @@ def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candi
         if not known.values and details.table.table_id in work.catalog.locked:
             base = _base(details, _design(details, state, work.sequences))
             return Candidate(base, shape.score, tuple(shape.why), missing=LOCKED, locked=details.table.table_id)
+    if state is not None and is_no_state(state[0].column_name, known):
+        state, known = None, Known()
+        shape = measure(details, state, known, sequence)
     if shape.score < POSSIBLE:
         return None
     layout = _base(details, design or _design(details, state, work.sequences))
@@ -264,11 +267,22 @@ def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candi
         layout = replace(layout, pop="delete")
         how = (*how, f"a pop deletes its row: of {deleted:,} rows deleted hardly one was updated before")
     if state is None and not layout.key and (told := states_by_times(details, layout)) is not None:
-        written, means = told
-        found = Candidate(layout, round(shape.score, 2), (*shape.why, means), written=written)
+        written, means, ends = told
+        missing = "" if ends or _are_deleted(details.activity) else _NO_END
+        found = Candidate(layout, round(shape.score, 2), (*shape.why, means), missing=missing, written=written)
         group = found.group
         return found if group is None else replace(found, layout=group.layout(None))
     return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones))
+
+
+_NO_END: Final = (
+    "what marks a message that is done: no column is called a time at which it ends, and the server has not counted"
+    " that rows are deleted"
+)
+
+
+def _are_deleted(activity: Activity | None) -> bool:
+    return activity is not None and activity.deleted >= max(1, 0.3 * activity.inserted)
 
 
 def _popped_by_delete(activity: Activity | None) -> int | None:

@@ -13,8 +13,9 @@ Toml = dict[str, object]
 _ENDED: Final[tuple[tuple[Role, str], ...]] = (("failed_at", "dead"), ("finished_at", "done"))
 
 
-def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str] | None:
-    """The queue as ``qmon.toml`` would have it, and by what its states are told; ``None`` where no time tells them.
+def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str, bool] | None:
+    """The queue as ``qmon.toml`` would have it, by what its states are told, and whether a time tells that a message is
+    done or dead; ``None`` where no time tells its states.
 
     A time that says when a message is taken or done can be NULL: until then it is neither. A lease alone tells nothing,
     since nobody says whether a message whose lease is over is taken again.
@@ -49,4 +50,4 @@ def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str] |
     queue |= {key: column for key, column in shown.items() if column is not None}
     told = [f"`{started}` is set while it is in progress"] if started else []
     told += [f"`{column}` is set once it is {kind}" for kind, column in ended]
-    return queue, "a message is ready while none of these is set: " + ", ".join(told)
+    return queue, "a message is ready while none of these is set: " + ", ".join(told), bool(ended)
