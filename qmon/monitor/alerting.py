@@ -191,8 +191,8 @@ class FleetAlerting:
 
     def acknowledge(self) -> Alert | None:
         """Acknowledge the worst alert that is not yet; returns it."""
-        standing = {name: each.state.open for name, each in self._alerting.items()}
-        worst = min(((_worst(opened[0]), name) for name, opened in standing.items() if opened), default=None)
+        raised = {name: each.state.open for name, each in self._alerting.items()}
+        worst = min(((_worst(opened[0]), name) for name, opened in raised.items() if opened), default=None)
         if worst is None or (alert := self._alerting[worst[1]].acknowledge()) is None:
             return None
         return _of(worst[1], alert)

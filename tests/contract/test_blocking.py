@@ -13,7 +13,7 @@ from qmon.model.waits.blocking import Forest, ForestLine, Role
 from qmon.monitor.source import Focus
 from qmon.operate.open import open_context
 from qmon.operate.operator import Operator
-from tests.contract.standing import Standing, stand, standing
+from tests.contract.sessions import OpenSessions, open_sessions, stand
 from tests.contract.watching import Watched, installed, target_of, watching
 from tests.facts import fresh_database, query, wait_until
 
@@ -47,7 +47,7 @@ def seen(watched: Watched, waiters: int) -> Forest:
     return found.server.blocking
 
 
-def drawn(found: Forest, sessions: Standing) -> list[str]:
+def drawn(found: Forest, sessions: OpenSessions) -> list[str]:
     """The tree by our names: a dot a level, a star where a session is repeated."""
     names = {pid: name for name, pid in sessions.pids.items()}
     return [
@@ -64,7 +64,7 @@ def place(found: Forest, pid: int) -> ForestLine:
 
 
 def test_a_chain_with_a_sleeping_session_on_top(url: str) -> None:
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         a = s.open("a", "SET application_name = 'app-7'", "UPDATE t SET v = 1 WHERE i = 1")
         b = s.wait("b", "UPDATE t SET v = 2 WHERE i = 1", "UPDATE t SET v = 2 WHERE i = 2")
         s.wait("c", "SELECT * FROM t WHERE i = 2 FOR UPDATE")
@@ -82,7 +82,7 @@ def test_a_chain_with_a_sleeping_session_on_top(url: str) -> None:
 
 
 def test_two_blockers_of_one_waiter_are_both_shown(url: str) -> None:
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         a = s.open("a", "LOCK TABLE t IN SHARE MODE")
         b = s.open("b", "LOCK TABLE t IN SHARE MODE")
         c = s.wait("c", "UPDATE t SET v = 1 WHERE i = 1")
@@ -93,7 +93,7 @@ def test_two_blockers_of_one_waiter_are_both_shown(url: str) -> None:
 
 
 def test_who_only_stands_in_the_line_is_said_to(url: str) -> None:
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         s.open("reader", "SELECT * FROM t")
         alter = s.wait("alter", "ALTER TABLE t ADD COLUMN note text")
         late = s.wait("late", "SELECT count(*) FROM t")
@@ -105,7 +105,7 @@ def test_who_only_stands_in_the_line_is_said_to(url: str) -> None:
 
 
 def test_a_line_for_one_row_is_a_line_not_a_thicket(url: str) -> None:
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         s.open("a", "SELECT * FROM t WHERE i = 1 FOR UPDATE")
         for n in range(20):
             s.wait(f"w{n:02}", "SELECT * FROM t WHERE i = 1 FOR UPDATE")
@@ -122,7 +122,7 @@ def test_a_prepared_transaction_blocks_under_its_name(url: str) -> None:
             url, f"BEGIN; UPDATE t SET v = 1 WHERE i = {n}; PREPARE TRANSACTION '{gid.replace(chr(39), chr(39) * 2)}'"
         )
     try:
-        with watching(url) as watched, standing(url) as s:
+        with watching(url) as watched, open_sessions(url) as s:
             s.wait("a", "UPDATE t SET v = 2 WHERE i = 1")
             s.wait("b", "LOCK TABLE t IN SHARE MODE")
             found = seen(watched, 2)
@@ -144,7 +144,7 @@ def test_parallel_workers_stand_under_their_leader(url: str) -> None:
         "CREATE FUNCTION look(int) RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE"
         " AS $$ BEGIN RETURN (SELECT count(*) FROM other); END $$",
     )
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         a = s.open("a", "LOCK TABLE other IN ACCESS EXCLUSIVE MODE")
         leader = s.open(
             "leader", "SET parallel_leader_participation = off", "SET min_parallel_table_scan_size = 0",
@@ -159,7 +159,7 @@ def test_parallel_workers_stand_under_their_leader(url: str) -> None:
 
 
 def test_our_own_sessions_are_left_out_unless_they_hold_up_others(url: str) -> None:
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         s.open("ours", "SET application_name = 'qmon purge'", "UPDATE t SET v = 1 WHERE i = 1")
         s.wait("waits", "UPDATE t SET v = 1 WHERE i = 1")
         s.wait("ours too", "LOCK TABLE t", "SET application_name = 'qmon count'")
@@ -171,7 +171,7 @@ def test_our_own_sessions_are_left_out_unless_they_hold_up_others(url: str) -> N
 def test_rows_of_a_queue_stand_with_the_session_that_holds_them(url: str) -> None:
     installed(url, "strict_fifo")
     query(url, "SELECT strict_fifo_push('x'::bytea) FROM generate_series(1, 5)")
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         a = s.open("a", "SELECT * FROM strict_fifo_pop_batch(2)")
         s.wait("b", "SELECT * FROM strict_fifo_pop()")
         (held,) = place(seen(watched, 1), a).held
@@ -179,7 +179,7 @@ def test_rows_of_a_queue_stand_with_the_session_that_holds_them(url: str) -> Non
 
 
 def test_what_is_shown_is_exactly_what_can_be_ended(url: str, tmp_path: Path) -> None:
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         a = s.open("a", "UPDATE t SET v = 1 WHERE i = 1")
         s.wait("b", "UPDATE t SET v = 2 WHERE i = 1")
         top = place(seen(watched, 1), a)
@@ -194,7 +194,7 @@ def test_what_is_shown_is_exactly_what_can_be_ended(url: str, tmp_path: Path) ->
 def test_nothing_is_asked_while_nobody_waits(url: str) -> None:
     query(url, "CREATE EXTENSION pg_stat_statements")
     asked = "SELECT coalesce(sum(calls), 0)::int FROM pg_stat_statements WHERE query LIKE '%pg_blocking_pids(w.pid)%'"
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         watched.poller.set_focus(Focus(blocking=True))
         view = watched.view(polls=3)
         assert view.server.blocking == Forest()
@@ -212,7 +212,7 @@ def test_trees_of_many_sessions(url: str, count: int) -> None:
     chance = random.Random(count)
     blockers = {n: [] if n % 20 == 0 else sorted(chance.sample(range(n), min(n, chance.choice((1, 1, 2))))) for n in
                 range(count)}  # fmt: skip
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         stand(s, blockers)
         found = seen(watched, sum(1 for held in blockers.values() if held))
         mine = {name: place(found, pid) for name, pid in s.pids.items() if found.find((pid, "")) is not None}
@@ -228,7 +228,7 @@ def test_everything_locked_names_who_does_it_and_clears_when_it_lets_go(url: str
     installed(url, "status", "strict_fifo", "fifo")
     query(url, "SELECT status_push('x'::bytea), strict_fifo_push('x'::bytea), fifo_push('x'::bytea)"
           " FROM generate_series(1, 20)")  # fmt: skip
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         sleeper = s.open("sleeper", "SELECT * FROM status FOR UPDATE")
         popper = s.open("popper", "SELECT * FROM strict_fifo_pop()")
         s.wait("next", "SELECT * FROM strict_fifo_pop()")

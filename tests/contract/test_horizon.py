@@ -14,7 +14,7 @@ from qmon.model.verdicts.server import LEAST_ROWS
 from qmon.model.view import QueueView
 from qmon.model.waits import horizon_holders
 from qmon.monitor.state import usage
-from tests.contract.standing import standing
+from tests.contract.sessions import open_sessions
 from tests.contract.watching import Watched, installed, said_at_once, watching
 from tests.facts import connected, fresh_database, query, wait_until
 
@@ -73,7 +73,7 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
     monkeypatch.setattr(horizon_holders, "LONG_S", 3.0)
     monkeypatch.setattr(usage, "_REMEMBER_EVERY_S", 1.0)
     said_at_once(monkeypatch)
-    with watching(url) as watched, standing(url) as sessions, popping(url):
+    with watching(url) as watched, open_sessions(url) as sessions, popping(url):
 
         def remembered(queue: QueueView) -> bool:
             # When a transaction began is known to a part of a second: what is remembered must be older.
@@ -135,7 +135,7 @@ def test_a_prepared_transaction_holds_it_under_its_name(url: str) -> None:
 
 
 def test_a_session_of_another_database_holds_nothing_here(own_server: EmbeddedServer, url: str) -> None:
-    with standing(own_server.url("qmon")) as elsewhere, standing(url) as here, watching(url) as watched:
+    with open_sessions(own_server.url("qmon")) as elsewhere, open_sessions(url) as here, watching(url) as watched:
         other = elsewhere.open("a", "SELECT txid_current()")
         pid = here.open("b", "SELECT txid_current()")
         query(url, "SELECT fifo_push('x'::bytea)")
@@ -146,7 +146,7 @@ def test_a_session_of_another_database_holds_nothing_here(own_server: EmbeddedSe
 
 
 def test_a_snapshot_without_writing_holds_it_too(url: str) -> None:
-    with standing(url) as sessions, watching(url) as watched:
+    with open_sessions(url) as sessions, watching(url) as watched:
         pid = sessions.open("r", "DECLARE c CURSOR FOR SELECT * FROM fifo")
         query(url, "SELECT fifo_push('x'::bytea)")
         first = held(watched, "session")[0]

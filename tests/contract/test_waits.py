@@ -16,7 +16,7 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.samples.waits import WaitSource
 from qmon.model.verdicts import server
 from qmon.monitor.source import Focus
-from tests.contract.standing import standing
+from tests.contract.sessions import open_sessions
 from tests.contract.watching import installed, said_at_once, watching
 from tests.facts import connected, fresh_database, query, wait_until
 
@@ -67,7 +67,7 @@ def set_on(url: str, **settings: str) -> None:
 
 def test_looks_between_polls_see_who_waits_and_leave_out_our_own(url: str) -> None:
     query(url, "CREATE TABLE t (i int)")
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         s.open("a", "LOCK TABLE t")
         for name in ("b", "c"):
             s.wait(name, "SELECT count(*) FROM t")
@@ -123,7 +123,7 @@ def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monke
     query(url, "SELECT fifo_push('x'::bytea)")
     loop = "DO $$ BEGIN LOOP PERFORM fifo_push('x'::bytea); COMMIT; END LOOP; END $$"
     settings = ("SET application_name = 'pusher'", "SET synchronous_commit = off")
-    with watching(url) as watched, standing(url) as s:
+    with watching(url) as watched, open_sessions(url) as s:
         watched.view()
         for n in range(16):
             s.open(str(n), *settings)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from qmon.model.layout.layout import Layout
 from qmon.model.waits.locked import HELD_S
-from tests.contract.standing import standing
+from tests.contract.sessions import open_sessions
 from tests.facts import query, wait_until
 from tests.laboratory.case import LATELY_S, Case
 from tests.laboratory.laboratory import Laboratory
@@ -17,7 +17,7 @@ from tests.queues import ENGINE
 @contextlib.contextmanager
 def table_locked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A session that sleeps in a transaction has the whole table."""
-    with standing(lab.url) as sessions:
+    with open_sessions(lab.url) as sessions:
         pid = sessions.open("sleeper", f"LOCK TABLE {ENGINE.quote(layout.table.parts)} IN EXCLUSIVE MODE")
         yield (f"session {pid} ",)
 
@@ -25,7 +25,7 @@ def table_locked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 @contextlib.contextmanager
 def all_rows_held(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A session that sleeps in a transaction has locked every message; what is pushed waits behind a lock, too."""
-    with standing(lab.url) as sessions:
+    with open_sessions(lab.url) as sessions:
         table = ENGINE.quote(layout.table.parts)
         lab.load.change(layout.queue, "popper", rate=0.0)
         lab.load.change(layout.queue, "pusher", rate=0.0)
@@ -40,7 +40,7 @@ def all_rows_held(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 @contextlib.contextmanager
 def head_locked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A session that sleeps in a transaction has the first message of a strict queue: everybody waits for it."""
-    with standing(lab.url) as sessions:
+    with open_sessions(lab.url) as sessions:
         table = ENGINE.quote(layout.table.parts)
         lab.load.change(layout.queue, "popper", rate=0.0)
         wait_until(lambda: query(lab.url, f"SELECT 1 FROM {table} LIMIT 1"), what="a message is there")

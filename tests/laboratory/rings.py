@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from qmon.model.layout.layout import Layout
-from tests.contract.standing import standing
+from tests.contract.sessions import open_sessions
 from tests.facts import query, wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
@@ -27,7 +27,7 @@ def full(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 def hole(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A pusher has drawn a number and sleeps before it pushes; once it has gone poppers pass over the number."""
     assert layout.ring is not None
-    with standing(lab.url) as sessions:
+    with open_sessions(lab.url) as sessions:
         pid = sessions.open("pusher", "SELECT txid_current()")
         asked = "SELECT nextval(CAST(CAST(? AS text) AS regclass))"
         cursor = sessions.connections["pusher"].execute(asked, ENGINE.quote(layout.ring.push_sequence.parts))
@@ -41,7 +41,7 @@ def hole(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 def orphan(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A popper has drawn a number and sleeps before it pops; once it has gone others take its message."""
     assert layout.ring is not None
-    with standing(lab.url) as sessions:
+    with open_sessions(lab.url) as sessions:
         pid = sessions.open("popper", "SELECT txid_current()")
         asked = "SELECT nextval(CAST(CAST(? AS text) AS regclass))"
         cursor = sessions.connections["popper"].execute(asked, ENGINE.quote(layout.ring.pop_sequence.parts))

@@ -11,7 +11,7 @@ import pyodbc
 
 from qmon.model.layout.layout import Layout
 from qmon.monitor.source import Phase
-from tests.contract.standing import standing
+from tests.contract.sessions import open_sessions
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import HOLDS, Case, Outcome
 from tests.laboratory.laboratory import Laboratory
@@ -26,7 +26,7 @@ def pinned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
     It is there once each pop passes hundreds of such rows: how soon depends on how fast the machine lets them pop.
     """
-    with standing(lab.url) as sessions:
+    with open_sessions(lab.url) as sessions:
         pid = sessions.open("sleeper", "SELECT txid_current()")
         popped = lab.load.counts.totals(layout.queue).popped
         wait_until(lambda: lab.load.counts.totals(layout.queue).popped >= popped + 600, 120, what="600 more are popped")

@@ -13,7 +13,7 @@ from qmon.engines.rows import records
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.waits.blocking import forest
 from qmon.monitor.probes.statements import StatementCache
-from tests.contract.standing import stand, standing
+from tests.contract.sessions import open_sessions, stand
 from tests.contract.watching import connect, target_of
 from tests.facts import query, wait_until
 
@@ -31,7 +31,7 @@ def stood(count: int) -> str:
 def _tree(url: str, count: int) -> str:
     chance = random.Random(count)
     blockers = {n: sorted(chance.sample(range(n), min(n, chance.choice((1, 1, 2))))) for n in range(count)}
-    with standing(url) as s:
+    with open_sessions(url) as s:
         stand(s, blockers)
         waiting = sum(1 for held in blockers.values() if held)
         wait_until(lambda: _waits(url) == waiting, what="all wait")
@@ -47,7 +47,7 @@ def _tree(url: str, count: int) -> str:
 
 def _line(url: str, count: int) -> str:
     query(url, "CREATE TABLE one (i int); INSERT INTO one VALUES (1)")
-    with standing(url) as s:
+    with open_sessions(url) as s:
         s.open("holder", "SELECT * FROM one FOR UPDATE")
         for n in range(1, count):
             s.open(str(n))

@@ -13,7 +13,7 @@ from qmon.model.figure import Severity, Verdict
 from qmon.monitor.alerting import Alerting, FleetAlerting
 from qmon.monitor.source import Focus
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
-from qmon.tui.fleet.member import Standing
+from qmon.tui.fleet.member import Health
 from tests.tui.fleet import NAMES, FleetDriver, Named, crm, fleet, fleet_app
 from tests.tui.scripted import Clock, queue, snapshot
 from tests.tui.scripted_acting import Script, ScriptedOffice, typed_plan
@@ -46,11 +46,11 @@ async def test_a_target_that_comes_back_is_no_longer_lost_and_one_that_is_silent
     async with fleet() as d:
         await d.three()
         billing = d.app.members["billing"]
-        assert billing.standing(d.clock.now) is Standing.LOST
+        assert billing.health(d.clock.now) is Health.LOST
         await d.wait(30)
-        assert d.app.members["crm"].standing(d.clock.now) is Standing.LOST, "nothing came for half a minute"
+        assert d.app.members["crm"].health(d.clock.now) is Health.LOST, "nothing came for half a minute"
         await d.tell("billing", [queue("letters", verdict=CRITICAL)], at=30)
-        assert billing.standing(d.clock.now) is Standing.CRITICAL
+        assert billing.health(d.clock.now) is Health.CRITICAL
         assert "letters: stuck in progress" in d.text()
 
 
@@ -117,7 +117,7 @@ async def test_a_fault_of_ours_about_one_target_is_shown_there_and_the_others_go
         assert sink is not None
         sink(replace(snapshot(99), target="billing"))  # its fold knows no view of that number
         await d.settle()
-        assert d.app.members["billing"].standing(d.clock.now) is Standing.LOST
+        assert d.app.members["billing"].health(d.clock.now) is Health.LOST
         await d.tell("crm", crm(), at=1)
         assert d.app.members["crm"].shown.newest_at > 5_000
 

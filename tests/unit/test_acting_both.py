@@ -52,7 +52,7 @@ RECORDS = {
     "action/operate/held": sql.Count,
     "action/operate/other_halves": undo._Half,
     "action/operate/choose_old": trash._Old,
-    "control/standing": operation.AuditAccess,
+    "control/operations_access": operation.AuditAccess,
     "control/operations": operations.Recorded,
 }
 ALONE = {
@@ -71,7 +71,7 @@ FILES = {
 def test_both_engines_have_the_same_statements() -> None:
     assert FILES["postgres"] - FILES["sqlserver"] == ALONE
     assert FILES["sqlserver"] - FILES["postgres"] == {"action/operate/make_store"}
-    assert set(RECORDS) - FILES["postgres"] == {"control/standing", "control/operations"}
+    assert set(RECORDS) - FILES["postgres"] == {"control/operations_access", "control/operations"}
 
 
 @pytest.mark.parametrize("engine", queries.ENGINES)
@@ -95,7 +95,7 @@ TYPED: dict[str, tuple[object, ...]] = {
     "action/operate/choose_old": ("261121-071402-k7qd", 12),
     "action/operate/rate": (812.5,),
     "action/operate/rights": ("GRANT UPDATE ON OBJECT::[dbo].[Orders] TO [anna]",),
-    "control/standing": (True, True, False),
+    "control/operations_access": (True, True, False),
     "control/operations": (
         "261121-071402-k7qd", "purge", "orders", "dbo.Orders", "anna@app-7", "SHOP\\anna", "why", "all", "{}", 5, 5, 0,
         0, 0, 1714564800.5, None, "running", "[]", None, True, 0, 0,

@@ -138,7 +138,7 @@ class IncidentOperation(TypedDict):
     by: str
 
 
-class Incident(TypedDict):
+class PeriodIncident(TypedDict):
     """A time of trouble. ``codes``: all verdicts in it; ``cause``: the worst of them."""
 
     target: str
@@ -188,7 +188,7 @@ class PeriodReport(TypedDict):
     queues: list[QueuePeriod]
     queues_left_out: int
     unusual: list[UnusualHours]
-    incidents: list[Incident]
+    incidents: list[PeriodIncident]
     incidents_left_out: int
     operations: list[PeriodOperation]
     coverage: list[TargetCoverage]

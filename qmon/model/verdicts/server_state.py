@@ -110,13 +110,13 @@ def named(copy: ReplicationSample) -> str:
     return name if copy.synchronous is None else f"{name} ({'' if copy.synchronous else 'a'}synchronous)"
 
 
-def _standing(s: RuleInput) -> tuple[tuple[ReplicationSample, str], ...]:
+def _stopped(s: RuleInput) -> tuple[tuple[ReplicationSample, str], ...]:
     state = _state(s)
     return tuple((copy, why) for copy in state.copies if (why := stands(copy))) if state is not None else ()
 
 
 def _not_synchronizing(s: RuleInput) -> str | None:
-    found = _standing(s)
+    found = _stopped(s)
     if not found:
         return None
     (copy, why), *others = found
@@ -125,14 +125,14 @@ def _not_synchronizing(s: RuleInput) -> str | None:
     return f"{named(copy)} is {why}{missing}{more}: a failover would lose what it lacks"
 
 
-def _first_standing(s: RuleInput) -> str:
-    found = _standing(s)
+def _first_stopped(s: RuleInput) -> str:
+    found = _stopped(s)
     return found[0][0].name if found else ""
 
 
 NOT_SYNCHRONIZING = Rule(
     "replica not synchronizing", Severity.WARNING, 20.0, _not_synchronizing, explains=("replica behind",),
-    cause=_first_standing, keys={"3": always}, probes=("replication",), unread=_unread("replication"),
+    cause=_first_stopped, keys={"3": always}, probes=("replication",), unread=_unread("replication"),
 )  # fmt: skip
 
 

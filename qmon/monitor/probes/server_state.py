@@ -77,9 +77,9 @@ class ServerStateProbes:
             self._pooled = service.pooled
         older = tuple(failure for probe, failure in self._failures.items() if probe not in failed)
         self._failures |= failed
-        return self._standing(now_at), older
+        return self._fresh(now_at), older
 
-    def _standing(self, now_at: float) -> ServerState | None:
+    def _fresh(self, now_at: float) -> ServerState | None:
         found = {
             probe: each for probe, each in self._found.items() if now_at - each[0] <= _STALE * READ_EVERY[probe][1]
         }

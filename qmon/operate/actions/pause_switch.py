@@ -136,7 +136,7 @@ def pauses(sql: Sql) -> tuple[Pause, ...]:
 
 def pause_access(sql: Sql) -> PauseAccess:
     """Whether pauses can be read or written; only reads."""
-    return sql.fetch(PauseAccess, "control/pauses_standing", {})[0]
+    return sql.fetch(PauseAccess, "control/pauses_access", {})[0]
 
 
 def ensure(sql: Sql) -> None:

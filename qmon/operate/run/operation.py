@@ -73,7 +73,7 @@ class Tally:
 
 def audit_access(sql: Sql) -> AuditAccess:
     """Whether operations can be recorded here; only reads."""
-    return sql.fetch(AuditAccess, "control/standing", {})[0]
+    return sql.fetch(AuditAccess, "control/operations_access", {})[0]
 
 
 def ensure_control(sql: Sql) -> bool:

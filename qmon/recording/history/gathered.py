@@ -16,7 +16,7 @@ FIGURES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class SeenOperation:
     """An operation as it was when it was last seen. ``at``: when it was first seen, on the recorder's clock."""
 
     at: float
@@ -29,7 +29,7 @@ class Gathered:
 
     bins: Bins
     runs: list[Run] = field(default_factory=list)
-    done: dict[str, Done] = field(default_factory=dict)
+    done: dict[str, SeenOperation] = field(default_factory=dict)
     queues: set[str] = field(default_factory=set)
     problem: str = ""
 
@@ -47,9 +47,9 @@ class Gathered:
         self.problem = self.problem or other.problem
 
 
-def newest(before: Done | None, now: Done) -> Done:
+def newest(before: SeenOperation | None, now: SeenOperation) -> SeenOperation:
     """An operation is given as it was last seen, at the moment when it was first seen."""
     if before is None:
         return now
     first, last = sorted((before, now), key=lambda each: each.at)
-    return Done(first.at, last.operation)
+    return SeenOperation(first.at, last.operation)

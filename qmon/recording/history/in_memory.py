@@ -15,7 +15,7 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.source import SourceState
 from qmon.recording.format.records import Mark
 from qmon.recording.history.buckets import LONGEST_SPAN_S, Bins
-from qmon.recording.history.gathered import FIGURES, Done, Gathered
+from qmon.recording.history.gathered import FIGURES, Gathered, SeenOperation
 from qmon.recording.history.incidents import Runs
 from qmon.recording.history.thinned import TIERS, Thinned, ThinnedSteps, Tier, into
 from qmon.recording.history.timeline import (
@@ -67,7 +67,7 @@ class InMemoryHistory:
         self._waits: dict[str, Thinned] = {}
         self._verdicts = VerdictChanges()
         self._events: deque[TimelineEvent] = deque(maxlen=MOST_EVENTS)
-        self._done: dict[str, Done] = {}
+        self._done: dict[str, SeenOperation] = {}
         self._phase = ""
         self._ahead_s = 0.0
         self._seen_at = 0.0
@@ -145,7 +145,7 @@ class InMemoryHistory:
     def operated(self, operations: Iterable[Operation]) -> None:
         """Take in operations as they are now; those from before qmon started, too."""
         with self._lock:
-            self._done = {each.id: Done(each.started_at - self._ahead_s, each) for each in operations}
+            self._done = {each.id: SeenOperation(each.started_at - self._ahead_s, each) for each in operations}
 
     # ---------------------------------------------------------------------------------------------- what it is asked
 

@@ -19,7 +19,7 @@ from qmon.recording.format.frames import OPEN, Damaged
 from qmon.recording.format.records import Line, Mark
 from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.buckets import LONGEST_SPAN_S, Bins, Bucket
-from qmon.recording.history.gathered import FIGURES, Done, Gathered, newest
+from qmon.recording.history.gathered import FIGURES, Gathered, SeenOperation, newest
 from qmon.recording.history.in_memory import InMemoryHistory, nearest
 from qmon.recording.history.incidents import Incident, Runs, incidents
 from qmon.recording.read.segment_reader import frames_between, lines_of
@@ -43,7 +43,7 @@ class Past:
     step_s: float
     steps: Mapping[str, tuple[Bucket | None, ...]]
     incidents: tuple[Incident, ...] = ()
-    operations: tuple[Done, ...] = ()
+    operations: tuple[SeenOperation, ...] = ()
     queues: tuple[str, ...] = ()
     read: float = 1.0
     problem: str = ""
@@ -168,7 +168,7 @@ def _line(line: Line, queue: str, into: Gathered, runs: Runs) -> None:
     if line.kind == "operation":
         operation: Operation = line.record()
         if operation.queue in ("", queue):
-            into.done[operation.id] = newest(into.done.get(operation.id), Done(line.at, operation))
+            into.done[operation.id] = newest(into.done.get(operation.id), SeenOperation(line.at, operation))
     elif line.kind == "figures":
         try:
             _figures(line.at, line.record(), queue, into, runs)

@@ -243,7 +243,7 @@ class FleetApp(QmonApp):
 
     def places(self) -> list[PaletteItem]:
         """Where one may go to by some letters: every target, and every queue of each."""
-        from qmon.tui.fleet.standing import words
+        from qmon.tui.fleet.health import words
 
         now = self.clock()
         out = [

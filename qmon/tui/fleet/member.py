@@ -47,8 +47,8 @@ class FleetTarget:
         )  # fmt: skip
 
 
-class Standing(IntEnum):
-    """How a target stands; greater needs a hand sooner."""
+class Health(IntEnum):
+    """How a target is; greater needs a hand sooner."""
 
     FINE = 0
     NOTICE = 1
@@ -60,10 +60,10 @@ class Standing(IntEnum):
 
 
 _BY_SEVERITY = {
-    Severity.FINE: Standing.FINE,
-    Severity.NOTICE: Standing.NOTICE,
-    Severity.WARNING: Standing.WARNING,
-    Severity.CRITICAL: Standing.CRITICAL,
+    Severity.FINE: Health.FINE,
+    Severity.NOTICE: Health.NOTICE,
+    Severity.WARNING: Health.WARNING,
+    Severity.CRITICAL: Health.CRITICAL,
 }
 
 
@@ -132,12 +132,12 @@ class Member:
         late = self.shown.view is not None and self.shown.freshness(now) is Freshness.STALE
         return self.lost_at is not None or late or self.shown.phase is Phase.LATE
 
-    def standing(self, now: float) -> Standing:
+    def health(self, now: float) -> Health:
         """How it stands by what is known: what was critical when it was last seen is said to be lost."""
         if self.lost(now):
-            return Standing.LOST
+            return Health.LOST
         if self.shown.view is None:
-            return Standing.WAITING
+            return Health.WAITING
         return _BY_SEVERITY[self.worst]
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual import getters
 
 from qmon.monitor.source import Focus
-from qmon.tui.fleet import standing
+from qmon.tui.fleet import health
 from qmon.tui.fleet.app import FleetApp
 from qmon.tui.fleet.member import Member
 from qmon.tui.shared.screen import DashboardScreen
@@ -52,13 +52,13 @@ class FleetScreen(DashboardScreen):
 
     def show_summary(self, now: float) -> list[Member]:
         """Say in one sentence how all targets stand; returns them, the worst first."""
-        ranked = standing.ranked(self.app.members.values(), now)
-        self.query_one("#summary", Lines).show(lambda cells, _: [standing.summary(ranked, now, cells)])
+        ranked = health.ranked(self.app.members.values(), now)
+        self.query_one("#summary", Lines).show(lambda cells, _: [health.summary(ranked, now, cells)])
         return ranked
 
     def _header(self, shown: Shown, now: float, cells: int) -> Line:
         right = [LinePart.of("◇ frozen ", "accent")] if shown.frozen else []
-        left = standing.counts([*self.app.members.values()], now, cells - 10 * len(right))
+        left = health.counts([*self.app.members.values()], now, cells - 10 * len(right))
         return spread([LinePart(left)], right, cells)
 
     def focus_wanted(self) -> Focus:

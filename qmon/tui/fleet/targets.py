@@ -13,8 +13,8 @@ from qmon.model.figure import Figure
 from qmon.model.queue_figures import ABOUT
 from qmon.model.verdicts.access import unreachable
 from qmon.tui import figures, keys
-from qmon.tui.fleet import standing
-from qmon.tui.fleet.member import Member, Standing
+from qmon.tui.fleet import health
+from qmon.tui.fleet.member import Health, Member
 from qmon.tui.fleet.screen import FleetScreen
 from qmon.tui.overview.panels import why
 from qmon.tui.sanitize import clean
@@ -111,17 +111,17 @@ class TargetsScreen(FleetScreen):
 
 def row(member: Member, now: float, columns: Sequence[GridColumn] = COLUMNS) -> GridRow:
     """The row of a target; figures of one that does not answer are grey."""
-    symbol, tone = standing.MARKS[member.standing(now)]
-    name_tone = tone if member.standing(now) > Standing.NOTICE else "text"
+    symbol, tone = health.MARKS[member.health(now)]
+    name_tone = tone if member.health(now) > Health.NOTICE else "text"
     known, lost = member.shown.view is not None, member.lost(now)
     sums = {field: member.totals.get(field, _NO_FIGURE) for field in _WRITTEN}
     cells: dict[str, Cell] = {
         "target": (f"{symbol} {clean(member.name)}", name_tone),
         "environment": ("PROD", "strong") if member.shown.prod else (clean(member.shown.environment), "muted"),
         "server": (_server(member), "muted"),
-        "state": standing.state(member, now),
+        "state": health.state(member, now),
         "queues": (f"{len(member.queues)}" if known else text.UNKNOWN, "text" if known else "faint"),
-        "worst": standing.worst(member, now),
+        "worst": health.worst(member, now),
         **{field: figures.cell(sums[field], write, aged=False) for field, write in _WRITTEN.items()},
     }
     for field in ("push_rate", "pop_rate"):
@@ -140,8 +140,8 @@ def _server(member: Member) -> str:
 
 def words(member: Member, now: float) -> str:
     """The text that the filter searches."""
-    return " ".join((member.name, member.shown.environment, _server(member), standing.state(member, now)[0],
-                     standing.worst(member, now)[0]))  # fmt: skip
+    return " ".join((member.name, member.shown.environment, _server(member), health.state(member, now)[0],
+                     health.worst(member, now)[0]))  # fmt: skip
 
 
 def ordered(ranked: list[Member], by: str, descending: bool) -> list[Member]:

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 _LEAST_WORDS = 16
 
 
-def alert_lines(standing: AlertState, now: float, cells: int) -> list[Line]:
+def alert_lines(alerts: AlertState, now: float, cells: int) -> list[Line]:
     """One line, or none where nothing is raised and nothing muted."""
-    if standing.muted_until is not None:
-        return [_muted(standing, standing.muted_until - now, cells)]
-    if standing.open:
-        return [_open(standing, now, cells)]
-    if standing.acknowledged:
-        return [_acknowledged(standing.acknowledged, cells)]
+    if alerts.muted_until is not None:
+        return [_muted(alerts, alerts.muted_until - now, cells)]
+    if alerts.open:
+        return [_open(alerts, now, cells)]
+    if alerts.acknowledged:
+        return [_acknowledged(alerts.acknowledged, cells)]
     return []
 
 
-def _open(standing: AlertState, now: float, cells: int) -> Line:
-    alert, more = standing.open[0], len(standing.open) - 1
+def _open(alerts: AlertState, now: float, cells: int) -> Line:
+    alert, more = alerts.open[0], len(alerts.open) - 1
     critical = alert.severity is Severity.CRITICAL
     badge = (" ■ CRITICAL ", "alarm badge") if critical else (" ▲ WARNING ", "badge")
     lead: Line = (badge, (f" {_where(alert)}", "strong"))
@@ -62,8 +62,8 @@ def _acknowledged(alerts: tuple[Alert, ...], cells: int) -> Line:
     )
 
 
-def _muted(standing: AlertState, left_s: float, cells: int) -> Line:
-    raised = len(standing.open)
+def _muted(alerts: AlertState, left_s: float, cells: int) -> Line:
+    raised = len(alerts.open)
     parts = [
         LinePart.of(f" alerts muted for {text.duration(left_s)} more", "accent"),
         LinePart.of(f"{raised} raised" if raised else "none raised", "text", 1),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qmon.cli.session import Opened
+    from qmon.cli.session import OpenTarget
     from qmon.monitor.doctor import Check, Right
 
 
@@ -20,7 +20,7 @@ class Examined:
     database; ``None``: our role is not shown them.
     """
 
-    at: Opened
+    at: OpenTarget
     version: str
     checks: Sequence[Check]
     rights: Sequence[Right]
@@ -53,7 +53,7 @@ class Examined:
         }
 
 
-def examined(at: Opened) -> Examined:
+def examined(at: OpenTarget) -> Examined:
     """Run every probe once. Raises ``ConnectionLost``, and what reading the catalogue raises."""
     from qmon.engines.base import Session
     from qmon.monitor.doctor import checkup, pollers, rights, room

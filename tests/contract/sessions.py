@@ -11,7 +11,7 @@ import pyodbc
 from tests.facts import connected, query, wait_until
 
 
-class Standing:
+class OpenSessions:
     """Sessions by a name of ours. What one of them waits for does not hold up the test."""
 
     def __init__(self, url: str, stack: contextlib.ExitStack) -> None:
@@ -63,17 +63,17 @@ class Standing:
 
 
 @contextlib.contextmanager
-def standing(url: str) -> Iterator[Standing]:
+def open_sessions(url: str) -> Iterator[OpenSessions]:
     """Sessions that are all ended at the end of the block."""
     with contextlib.ExitStack() as stack:
-        sessions = Standing(url, stack)
+        sessions = OpenSessions(url, stack)
         try:
             yield sessions
         finally:
             sessions.end()
 
 
-def stand(sessions: Standing, blockers: Mapping[int, Sequence[int]]) -> None:
+def stand(sessions: OpenSessions, blockers: Mapping[int, Sequence[int]]) -> None:
     """Sessions called by number, each waiting for advisory locks that those before it hold, one or two of them.
 
     The lock of a session is shared, so that two can hold one: that of the pair that a later one waits for.

@@ -10,35 +10,35 @@ from qmon.model import text
 from qmon.model.figure import Severity
 from qmon.monitor.source import Phase
 from qmon.tui import figures
-from qmon.tui.fleet.member import Member, Standing
+from qmon.tui.fleet.member import Health, Member
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import retry
 from qmon.tui.spans import Line, LinePart, fit
 from qmon.tui.widgets.columns import Cell
 
-MARKS: Final[dict[Standing, Cell]] = {
-    Standing.CRITICAL: ("■", "alarm"),
-    Standing.LOST: ("✕", "alarm"),
-    Standing.WARNING: ("▲", "accent"),
-    Standing.WAITING: ("◌", "accent"),
-    Standing.NOTICE: ("◦", "text"),
-    Standing.FINE: ("·", "muted"),
+MARKS: Final[dict[Health, Cell]] = {
+    Health.CRITICAL: ("■", "alarm"),
+    Health.LOST: ("✕", "alarm"),
+    Health.WARNING: ("▲", "accent"),
+    Health.WAITING: ("◌", "accent"),
+    Health.NOTICE: ("◦", "text"),
+    Health.FINE: ("·", "muted"),
 }
 _NAMES: Final = {
-    Standing.CRITICAL: ("is critical", "are critical"),
-    Standing.LOST: ("cannot be reached", "cannot be reached"),
-    Standing.WARNING: ("has a warning", "have a warning"),
-    Standing.WAITING: ("is not known yet", "are not known yet"),
-    Standing.NOTICE: ("has a notice", "have a notice"),
-    Standing.FINE: ("is fine", "are fine"),
+    Health.CRITICAL: ("is critical", "are critical"),
+    Health.LOST: ("cannot be reached", "cannot be reached"),
+    Health.WARNING: ("has a warning", "have a warning"),
+    Health.WAITING: ("is not known yet", "are not known yet"),
+    Health.NOTICE: ("has a notice", "have a notice"),
+    Health.FINE: ("is fine", "are fine"),
 }
 _SHORT: Final = {
-    Standing.CRITICAL: "critical",
-    Standing.LOST: "lost",
-    Standing.WARNING: "warning",
-    Standing.WAITING: "connecting",
-    Standing.NOTICE: "notice",
-    Standing.FINE: "fine",
+    Health.CRITICAL: "critical",
+    Health.LOST: "lost",
+    Health.WARNING: "warning",
+    Health.WAITING: "connecting",
+    Health.NOTICE: "notice",
+    Health.FINE: "fine",
 }
 
 
@@ -47,7 +47,7 @@ def ranked(members: Iterable[Member], now: float) -> list[Member]:
 
     def order(member: Member) -> tuple[object, ...]:
         worst = member.ranking.order(member.queues[0])[:3] if member.queues else (0, 0.0, 0.0)
-        return -member.standing(now), worst, member.name.casefold()
+        return -member.health(now), worst, member.name.casefold()
 
     return sorted(members, key=order)
 
@@ -94,7 +94,7 @@ def words(member: Member, now: float) -> str:
 
 def counts(members: Sequence[Member], now: float, cells: int) -> Line:
     """The first line: ``30 targets  ■ 1 critical  ✕ 4 lost  · 25 fine``."""
-    found = Counter(member.standing(now) for member in members)
+    found = Counter(member.health(now) for member in members)
     parts = [LinePart.of(f" {len(members)} targets", "strong")]
     for rank, each in enumerate(sorted(found, reverse=True)):
         symbol, tone = MARKS[each]
@@ -107,7 +107,7 @@ def summary(order: Sequence[Member], now: float, cells: int) -> Line:
 
     ``order``: the targets, the worst first.
     """
-    found = Counter(member.standing(now) for member in order)
+    found = Counter(member.health(now) for member in order)
     kinds = sorted(found, reverse=True)
     symbol, tone = MARKS[kinds[0]]
     count = found[kinds[0]]
@@ -116,10 +116,10 @@ def summary(order: Sequence[Member], now: float, cells: int) -> Line:
     parts += [
         LinePart.of(f", {found[each]} {_NAMES[each][found[each] > 1]}", "text", rank)
         for rank, each in enumerate(kinds[1:], 2)
-        if each is not Standing.FINE
+        if each is not Health.FINE
     ]
     first = order[0]
-    if kinds[0] >= Standing.WARNING:
+    if kinds[0] >= Health.WARNING:
         said = worst(first, now)[0].removeprefix(f"{symbol} ")
         parts.append(
             LinePart(((f"{':' if count == 1 else '; worst:'} ", "text"), (shorten(clean(first.name), 24), "strong")))
