@@ -13,7 +13,7 @@ from qmon.model.view import View
 from qmon.model.waits.waiting import Waiting, WaitRate
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui.actions.dialog import ActionDialog
-from qmon.tui.waits import panel
+from qmon.tui.waits import panel, plot
 from tests.tui.driving import dashboard
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
@@ -34,6 +34,44 @@ def shot_of(*keys: str, found: View | None = None, plain: bool = False) -> Shot:
 def test_waits(snap_compare: Compare, size: tuple[int, int]) -> None:
     shot = shot_of("down")
     assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
+
+
+def watched_before(shot: Shot, seconds: int) -> None:
+    """Give the memory of the app the waits of the ``seconds`` before; the one under the cursor comes and goes."""
+    memory, now = shot.app.memory, 0.0
+    assert memory is not None
+    memory.begins_at = SAMPLED_AT - seconds
+    memory.clock = lambda: SAMPLED_AT - seconds + now
+    while now < seconds:
+        now += 2.0
+        sessions = 1.0 + now / 100 if now % 400 < 250 else 0.0
+        rates = (WaitRate("LWLock", "WALWrite", sessions, 0.6), WaitRate("IO", "WalSync", 1.0, 0.4))
+        memory.add(waited_view(found=Waiting(WaitSource.SAMPLED, 30.0, 118, rates, (), ())))
+    memory.clock = lambda: SAMPLED_AT
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["colour", "plain"])
+def test_a_tall_screen_shows_the_wait_under_the_cursor_over_time(snap_compare: Compare, plain: bool) -> None:
+    shot = shot_of(plain=plain)
+    watched_before(shot, 1_200)
+    assert snap_compare(shot.app, terminal_size=(200, 50), run_before=shot.ready)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "column", "left"), [(60, "5 s", "15 m 30 s ago"), (1_200, "10 s", "31 m 00 s ago")]
+)
+def test_a_column_stands_for_as_little_time_as_the_past_fits_into(seconds: int, column: str, left: str) -> None:
+    shot = shot_of()
+    watched_before(shot, seconds)
+    rate = WaitRate("LWLock", "WALWrite", 2.0, 0.6)
+    name, *body, axis = (
+        "".join(text for text, _ in line) for line in plot.lines(rate, shot.app.memory, 199, 12, plain=True)
+    )
+    assert len(body) == 10
+    assert f"one column is {column}" in name
+    assert axis.split("  ")[0].strip() == "" and axis.strip().startswith(left)
+    assert plot.lines(replace(rate, event="DataFileRead"), shot.app.memory, 199, 12, plain=True) == []
+    assert plot.lines(rate, shot.app.memory, 199, plot.LEAST_ROWS - 1, plain=True) == []
 
 
 @pytest.mark.parametrize("case", ["counted", "plain"])

@@ -14,11 +14,11 @@ from qmon.model.view import View
 from qmon.model.waits.known import meaning
 from qmon.model.waits.waiting import Waiting, WaitRate
 from qmon.recording.history.in_memory import InMemoryHistory
-from qmon.recording.history.thinned import TIERS
 from qmon.tui import figures
 from qmon.tui.plots.series import Values, highest
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, LinePart, entry, fit
+from qmon.tui.waits.past import key, steps
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import fits
 
@@ -59,21 +59,11 @@ def columns(found: Waiting | None) -> tuple[GridColumn, ...]:
 
 
 def past(memory: InMemoryHistory | None) -> dict[str, Values]:
-    """Sessions in each wait over the last ten minutes, in steps of half a minute, by ``key``.
-
-    A wait that was not there while others were had no session in it; where nothing was read, ``None``.
-    """
+    """Sessions in each wait over the last ten minutes, in steps of half a minute, by ``key``; see ``steps``."""
     if memory is None:
         return {}
-    start_at = memory.begins_at - memory.begins_at % TIERS[0].step_s  # where a step of memory begins
-    newest = (memory.ends_at - start_at) // _STEP_S
-    found = memory.waits(start_at + (newest - _STEPS + 1) * _STEP_S, _STEP_S, _STEPS)
-    means = {name: [None if step is None else step.mean for step in bins.steps(0)] for name, bins in found.items()}
-    read = [any(value is not None for value in step) for step in zip(*means.values(), strict=True)]
-    return {
-        name: [0.0 if value is None and known else value for value, known in zip(values, read, strict=True)]
-        for name, values in means.items()
-    }
+    found = steps(memory, _STEP_S, _STEPS)
+    return {name: [None if step is None else step.mean for step in each] for name, each in found.items()}
 
 
 def rows(found: Waiting | None, wanted: str, past: Mapping[str, Values] | None = None) -> tuple[GridRow, ...]:
@@ -110,11 +100,6 @@ def _row(rate: WaitRate, past: str) -> GridRow:
             (clean(_what(rate)), "muted"),
         ),
     )
-
-
-def key(rate: WaitRate) -> str:
-    """What the row of a wait is called."""
-    return f"{rate.kind}:{rate.event}"
 
 
 def _counted(value: float | None) -> tuple[str, str]:

@@ -20,13 +20,17 @@ from qmon.tui.actions.request import ActionRequest, end_session
 from qmon.tui.shared import topics
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
-from qmon.tui.waits import horizon, panel, server_state, usage
+from qmon.tui.themes import is_plain
+from qmon.tui.waits import horizon, panel, plot, server_state, usage
+from qmon.tui.waits.past import key
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
 _STATED: Final = 6
 _STATED_SHORT: Final = 2
 """Lines of what lies under all queues, at most."""
+_PLOTTED_FROM: Final = 44
+"""Rows from which the wait under the cursor has a plot."""
 
 
 class WaitsScreen(DashboardScreen):
@@ -43,10 +47,11 @@ class WaitsScreen(DashboardScreen):
         self._whole = False
 
     def body(self) -> ComposeResult:
-        """The waits, what the one under the cursor means, the horizon, tables and indexes."""
+        """The waits, the one under the cursor over time and what it means, the horizon, tables and indexes."""
         yield Lines(id="waits-heading")
         yield Lines(id="counters")
         yield Grid(panel.COLUMNS, opens=False, id="waits")
+        yield Lines(id="wait-past")
         yield Lines(id="meaning", most=4)
         yield Lines(id="state-heading")
         yield Lines(id="state")
@@ -93,7 +98,7 @@ class WaitsScreen(DashboardScreen):
         """The wait under the cursor."""
         found = self.app.shown.view.server.waiting if self.app.shown.view is not None else None
         rates = (*found.rates, *found.latches) if found is not None else ()
-        return next((each for each in rates if panel.key(each) == self.grid.cursor), None)
+        return next((each for each in rates if key(each) == self.grid.cursor), None)
 
     def help_topics(self) -> list[topics.Explained]:
         """What the wait under the cursor means, and what helps."""
@@ -103,7 +108,13 @@ class WaitsScreen(DashboardScreen):
         return topics.of_wait(rate.name, row.cells[-1][0], rate.kind, rate.event)
 
     def _draw_meaning(self, *, stale: bool) -> None:
+        """What the wait under the cursor was over time, and what it means."""
         rate, most = self._rate(), 4 if self.size.height >= 32 else 2
+        memory, plain = self.app.memory, is_plain(self.app.theme)
+        self.set_class(self.size.height >= _PLOTTED_FROM and memory is not None, "-plotted")
+        self.query_one("#wait-past", Lines).show(
+            lambda cells, rows: plot.lines(rate, memory, cells, rows, plain=plain), stale=stale
+        )
         self.query_one("#meaning", Lines).show(
             lambda cells, rows: panel.lines(rate, cells, min(rows, most)), stale=stale
         )

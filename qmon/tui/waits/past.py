@@ -1,0 +1,33 @@
+"""What is remembered of each wait."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.waits.waiting import WaitRate
+from qmon.recording.history.buckets import Bucket
+from qmon.recording.history.in_memory import InMemoryHistory
+from qmon.recording.history.thinned import TIERS
+
+_NONE: Final = Bucket(0.0, 0.0, 0.0, 0.0)
+
+
+def key(rate: WaitRate) -> str:
+    """What a wait is called in memory, and in the table."""
+    return f"{rate.kind}:{rate.event}"
+
+
+def steps(memory: InMemoryHistory, step_s: float, count: int) -> dict[str, list[Bucket | None]]:
+    """Sessions in each wait in the newest ``count`` steps of ``step_s`` seconds, by ``key``.
+
+    A wait that was not there while others were had no session in it; where nothing was read, ``None``.
+    """
+    start_at = memory.begins_at - memory.begins_at % TIERS[0].step_s  # where a step of memory begins
+    newest = (memory.ends_at - start_at) // step_s
+    found = memory.waits(start_at + (newest - count + 1) * step_s, step_s, count)
+    known = {name: bins.steps(0) for name, bins in found.items()}
+    read = [any(step is not None for step in at) for at in zip(*known.values(), strict=True)]
+    return {
+        name: [_NONE if step is None and there else step for step, there in zip(each, read, strict=True)]
+        for name, each in known.items()
+    }
