@@ -34,6 +34,8 @@ NOT_BY_DOCTOR: Final = {
     "readable": "reads the catalogue, for tables that our role could not read",
     "group_page": "walks the rows of `group_states`, after a key was pressed",
     "messages_page": "seeks the ranges that are counted, after a key was pressed",
+    "messages_page_ring": "reads slots, as `ring`, after a key was pressed",
+    "messages_page_ring_split": "the same",
     "messages_page_split": "the same",
     "own_uses": "asked after an exact count, on the connection that has counted",
     "owners": "seeks the range of `progress`, and sees as much of the sessions as `clients`",

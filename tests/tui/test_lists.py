@@ -206,20 +206,41 @@ async def test_a_message_that_is_open_keeps_its_page() -> None:
         assert focus(d) == Listing("dead")
 
 
-@pytest.mark.parametrize(
-    ("found", "why"),
-    [
-        (queue("orders", "ring"), "a ring lists its next messages alone"),
-        (queue("mails", "fifo"), "the messages have no id"),
-    ],
-)
-async def test_a_queue_without_lists_says_why(found: QueueView, why: str) -> None:
+async def test_a_queue_without_lists_says_why() -> None:
+    found = queue("mails", "fifo")
     found = replace(found, layout=replace(found.layout, id=None))
     async with dashboard() as d:
         await d.give(view([found]))
         await d.press("enter", "l")
-        assert why in d.said()
+        assert "the messages have no id" in d.said()
         assert focus(d) is None
+
+
+async def test_a_ring_lists_what_is_ready_from_the_first_and_what_is_in_progress_from_the_last() -> None:
+    async with dashboard(size=(200, 40)) as d:
+        ring = queue("orders", "ring")
+        await d.give(view([ring]))
+        await d.press("enter", "l")
+        assert focus(d) == Listing("ready")
+        await d.press("l")
+        assert focus(d) == Listing("in_progress", descending=True)
+        assert "no list of scheduled: a ring has no due time" in d.said()
+        listing, following = Listing("in_progress", descending=True), Place("2000")
+        page = PageSample(listing, order="message_id", looked=2_000, every=True, next=following)
+        held = tuple(MessageSample(str(n), "in_progress", 2.0, None, None, f"m{n}") for n in (4_000, 3_998))
+        await d.give(view([replace(ring, messages=held, page=page)]))
+        assert d.grid.keys == ("4000", "3998")
+        assert "no index leads to them: 2,000 rows by `message_id` looked at, the greatest first" in d.text()
+        await d.press("space", "space")
+        assert d.app.screen.chosen().ids == ("3998", "4000")  # type: ignore[attr-defined]
+        await d.press("enter")
+        assert focus(d) == listing
+        await d.press("escape", "full_stop")
+        assert focus(d) == Listing("in_progress", following, descending=True)
+        await d.press("l")
+        assert focus(d) is None
+        for why in ("a ring does not say since when", "a ring has no dead messages", "frees the slot"):
+            assert why in d.said()
 
 
 async def test_a_queue_of_a_table_with_several_has_the_lists_of_its_states() -> None:

@@ -81,6 +81,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "latches": LatchSample, "messages": polled.MessageSample, "messages_due": polled.MessageSample,
     "messages_newest": polled.MessageSample, "messages_ready": polled.MessageSample,
     "messages_page": ListedSample, "messages_page_split": ListedSample, "group_page": ListedSample,
+    "messages_page_ring": ListedSample, "messages_page_ring_split": ListedSample,
     "messages_ring": polled.MessageSample, "messages_ring_split": polled.MessageSample,
     "messages_split": polled.MessageSample, "messages_state": polled.MessageSample, "owners": OwnerSample,
     "pauses_known": polled.PausesKnown, "progress": polled.ProgressSample,

@@ -9,6 +9,13 @@ from qmon.model.layout.layout import Layout
 STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "dead", "done")
 """The states of which there may be a list, in the order in which messages go through them."""
 _ROW_STATES: Final = {"stuck": "in_progress"}
+_OF_A_RING: Final = {
+    "scheduled": "a ring has no due time",
+    "stuck": "a ring does not say since when a message is in progress",
+    "dead": "a ring has no dead messages",
+    "done": "a pop of a ring frees the slot, and keeps no message",
+}
+"""Why a ring has no such list."""
 
 
 def row_state(state: str) -> str:
@@ -21,13 +28,18 @@ def offered(layout: Layout) -> tuple[str, ...]:
     return tuple(state for state in STATES if not why_not(layout, state))
 
 
+def from_the_end(layout: Layout, state: str) -> bool:
+    """Whether such a list begins with the greatest: what a ring has in progress is mostly close to its pop position."""
+    return layout.ring is not None and state == "in_progress"
+
+
 def why_not(layout: Layout, state: str) -> str:
     """Why this queue has no list of messages in such a state; empty where it may have."""
     if layout.part is not None:
         there = row_state(state) in layout.part.kinds
         return "" if there else f"nothing in this table says that a message is {state.replace('_', ' ')}"
     if layout.ring is not None:
-        return "a ring lists its next messages alone"
+        return _OF_A_RING.get(state, "")
     if not layout.ids:
         return "the messages have no id"
     states = layout.state

@@ -27,9 +27,9 @@ _DETAIL: Final = frozenset(
     {
         "uses", "sizes", "statistics", "latches", "version_store", "drawers", "partial", "ring_sweep", "log",
         "replication", "priorities", "priorities_state", "in_state", "scheduled", "scheduled_state", "messages",
-        "messages_due", "group_page", "messages_newest", "messages_page", "messages_page_split", "messages_ready",
-        "messages_ring", "messages_ring_split", "messages_split", "messages_state", "temp_space", "temp_sessions",
-        "service", "limits", "pool_limits",
+        "messages_due", "group_page", "messages_newest", "messages_page", "messages_page_ring",
+        "messages_page_ring_split", "messages_page_split", "messages_ready", "messages_ring", "messages_ring_split",
+        "messages_split", "messages_state", "temp_space", "temp_sessions", "service", "limits", "pool_limits",
     }
 )  # fmt: skip
 """What explains a verdict, or decides one that can wait."""

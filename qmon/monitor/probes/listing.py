@@ -24,6 +24,7 @@ from qmon.model.samples.polled import MessageSample
 from qmon.monitor.probes.messages import legible
 from qmon.monitor.probes.names import names_of
 from qmon.monitor.probes.queue import QueueProbes, Spec
+from qmon.monitor.probes.ring_listing import ring_page_of, ring_page_statement
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
 PLAIN: Final = "messages_page"
@@ -36,6 +37,8 @@ _BOUNDARY: Final = 2
 
 def page_statement(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
     """What reads a page; nothing where no index leads to it, and none can be walked."""
+    if probes.layout.ring is not None:
+        return ring_page_statement(statements, probes, listing)
     spec, layout, facts = probes.spec, probes.layout, probes.facts
     path = _path(spec, listing)
     if path is None or why_not(layout, listing.state):
@@ -66,6 +69,8 @@ def page_statement(statements: StatementCache, probes: QueueProbes, listing: Lis
 
 def page_of(probes: QueueProbes, listing: Listing, results: Results) -> Page | None:
     """The messages of a page, and what is known of it; ``None`` where it was not read in this poll."""
+    if probes.layout.ring is not None:
+        return ring_page_of(probes, listing, results)
     spec, layout, path = probes.spec, probes.layout, _path(probes.spec, listing)
     if why := why_not(layout, listing.state):
         return (), PageSample(listing, why=why)

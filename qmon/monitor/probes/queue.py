@@ -158,10 +158,10 @@ class QueueProbes:
     def _messages(self, rows: int) -> list[ProbeStatement]:
         layout, state = self.layout, self.layout.state
         if layout.ring is not None:
-            if self.facts.pop_sequence_id is None or not self._slots_sought:
+            if self.facts.pop_sequence_id is None or not self.slots_sought:
                 return []
             probe = "messages_ring" if layout.data_table is None else "messages_ring_split"
-            return [self._of(probe, MessageSample, {"limit": rows, "pop_sequences": self._pop_sequences})]
+            return [self._of(probe, MessageSample, {"limit": rows, "pop_sequences": self.pop_sequences})]
         if pops_in_transaction(layout):
             listed = self._fitting(_LISTED)
             values: dict[str, Value] = {"limit": rows, "head": self.memo.bound()}
@@ -172,13 +172,13 @@ class QueueProbes:
         return [self._of("messages_split" if split else "messages_state", MessageSample, {"limit": rows})]
 
     @property
-    def _pop_sequences(self) -> str:
+    def pop_sequences(self) -> str:
         """The pop positions as an array: one, or one for each subscriber."""
         own = self.facts.subscriber_sequence_ids or (self.facts.pop_sequence_id,)
         return self._statements.engine.ids([each for each in own if each is not None])
 
     @property
-    def _slots_sought(self) -> bool:
+    def slots_sought(self) -> bool:
         """An index leads to a ring's slots, and our role may read its positions."""
         return "head" in self.facts.indexes and "ready" not in self.facts.unknown
 
@@ -187,13 +187,13 @@ class QueueProbes:
         if ring is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
             return []
         probe = ring_probe(self.layout)
-        if not self._slots_sought or not self._statements.has(probe):
+        if not self.slots_sought or not self._statements.has(probe):
             return []
         self.memo.head_limit = window = self.memo.window(max(_RING_WINDOW, 2 * sessions), ring.size)
         values: dict[str, Value] = {
             "push_sequence": str(facts.push_sequence_id),
             "pop_sequence": str(facts.pop_sequence_id),
-            "pop_sequences": self._pop_sequences,
+            "pop_sequences": self.pop_sequences,
         }
         return [self._of(probe, RingSample, {**values, "window": window})]
 

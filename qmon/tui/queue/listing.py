@@ -8,7 +8,7 @@ from typing import Final
 from qmon.model import text
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
-from qmon.model.layout.lists import STATES, offered, why_not
+from qmon.model.layout.lists import STATES, from_the_end, offered, why_not
 from qmon.model.samples.listing import Listing, PageSample, Place
 from qmon.model.view import QueueView
 from qmon.tui.sanitize import clean, shorten
@@ -75,7 +75,8 @@ class MessageLists:
             state = asked[(at + by * step) % len(asked)]
             why = "" if state is None else why_not(layout, state)
             if not why:
-                self._queue, self._state, self._descending = layout.queue, state, False
+                self._queue, self._state = layout.queue, state
+                self._descending = state is not None and from_the_end(layout, state)
                 self._begin()
                 break
             left_out.setdefault(why, []).append(str(state).replace("_", " "))
@@ -139,10 +140,11 @@ def counted(queue: QueueView, page: PageSample, lists: MessageLists | None, show
         which += f", page {number}{'' if page.next is not None else ', the last'}"
     parts = [which]
     order = f"`{shorten(clean(page.order), 30)}`"
+    first = ", the greatest first" if page.listing.descending else ""
     if page.every:
-        parts.append(f"no index leads to them: {text.count(page.looked)} rows by {order} looked at")
+        parts.append(f"no index leads to them: {text.count(page.looked)} rows by {order} looked at{first}")
     elif page.order:
-        parts.append(f"by {order}{', the greatest first' if page.listing.descending else ''}")
+        parts.append(f"by {order}{first}")
     if page.cut and page.order:
         parts.append(f"too many have the same {order}: some are left out")
     elif page.cut:

@@ -1,0 +1,85 @@
+"""A page of a ring's messages in one state: read slot by slot, from the pop position on, or back from it.
+
+What is ready lies in neighbouring slots, so that a page costs the same however deep the ring is. What is in progress
+may lie in any slot: some thousand are looked at for a page, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from qmon.engines.base import Value
+from qmon.engines.sql.page import PagePart, PageRows
+from qmon.engines.sql.queries import Name
+from qmon.model.layout.lists import why_not
+from qmon.model.layout.table_facts import Column
+from qmon.model.samples.listing import LOOKED_AT, PAGE, ListedSample, Listing, PageSample, Place
+from qmon.model.samples.polled import MessageSample
+from qmon.monitor.probes.messages import legible
+from qmon.monitor.probes.names import names_of
+from qmon.monitor.probes.queue import QueueProbes
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
+
+PLAIN: Final = "messages_page_ring"
+SPLIT: Final = "messages_page_ring_split"
+_BEFORE_ALL: Final = -1
+_BEHIND_ALL: Final = 2**63 - 1
+
+
+def ring_page_statement(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
+    """What reads a page of a ring; nothing where its slots or positions cannot be read. The layout is one of a ring."""
+    layout, facts, ring = probes.layout, probes.facts, probes.layout.ring
+    if ring is None or why_not(layout, listing.state) or _unreadable(probes):
+        return []
+    by_slot = PageRows(Column(ring.slot, "int", not_null=True), (), (), (ring.message_id,), listing.descending)
+    names: dict[str, Name] = names_of(layout, facts) | {"look": PagePart(by_slot, "look")}
+    at = None if listing.after is None or listing.after.value is None else int(listing.after.value)
+    values: dict[str, Value] = {
+        "push_sequence": str(facts.push_sequence_id),
+        "pop_sequences": probes.pop_sequences,
+        "state": listing.state,
+        "above": _BEFORE_ALL if at is None or listing.descending else at,
+        "below": _BEHIND_ALL if at is None or not listing.descending else at,
+        "down": int(listing.descending),
+        "walk": min(LOOKED_AT, ring.size),
+        "limit": PAGE + 1,
+    }
+    probe = PLAIN if layout.data_table is None else SPLIT
+    return [statements.anew(probe, ListedSample, values, names, layout.queue)]
+
+
+def ring_page_of(
+    probes: QueueProbes, listing: Listing, results: Results
+) -> tuple[tuple[MessageSample, ...], PageSample] | None:
+    """The messages of such a page, and what is known of it; see ``page_of``."""
+    layout, ring = probes.layout, probes.layout.ring
+    why = why_not(layout, listing.state) or _unreadable(probes)
+    if why or ring is None:
+        return (), PageSample(listing, why=why)
+    probe = PLAIN if layout.data_table is None else SPLIT
+    rows: Sequence[ListedSample] | None = results.get((layout.queue, probe))
+    if rows is None:
+        return None
+    if not rows:
+        return (), PageSample(listing, why="the positions of this ring cannot be read")
+    *listed, end = rows
+    page = listed[:PAGE]
+    last = page[-1] if len(listed) > PAGE else end
+    found = PageSample(
+        listing,
+        order=ring.message_id,
+        looked=last.place,
+        every=listing.state == "in_progress",
+        next=None if last.at is None else Place(last.at),
+    )
+    messages = tuple(MessageSample(r.id, r.state, r.age_s, r.owner, r.attempts, r.payload) for r in page)
+    return legible(layout, probes.facts, messages), found
+
+
+def _unreadable(probes: QueueProbes) -> str:
+    """Why neither slots nor positions of this ring can be read; empty where they can."""
+    facts = probes.facts
+    if facts.push_sequence_id is not None and facts.pop_sequence_id is not None and probes.slots_sought:
+        return ""
+    return facts.unknown.get("ready") or facts.slow.get("ready") or "the positions of this ring are not known"
