@@ -148,3 +148,26 @@ def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:
         assert {job.probe for job in probes.wanted(100.0, 0, 20)} == asked
         reasons = {figure for figure, reason in known.slow.items() if "no index leads with the slot" in reason}
         assert reasons == (set() if asked else {"ready", "in_progress", "oldest", "rates", "fill"})
+
+
+@pytest.mark.parametrize("version", [(11, 0), (14, 0)])
+@pytest.mark.parametrize("split", [False, True])
+def test_a_page_of_a_ring_seeks_its_slots_in_the_order_of_the_list(version: tuple[int, int], split: bool) -> None:
+    ring = Ring(64, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn", message_id="Number")
+    data = (TableName("dbo", "Data"), "Number") if split else (None, None)
+    layout = Layout("ring", "ring", TABLE.name, ring=ring, payload="Body", data_table=data[0], data_id=data[1])
+    sequences = [SequenceRow(n, "dbo", name, True, False) for n, name in ((1, "Push"), (2, "Pop"))]
+    known = table_facts(layout, details("int", (Index("PK", True, True, ("Slot",)),)), None, sequences)
+    statements = StatementCache(ENGINE, version)
+    probes = QueueProbes(statements, Spec(layout, known))
+    for descending, bounds in ((False, (40, 2**63 - 1)), (True, (-1, 40))):
+        (asked,) = page_statement(statements, probes, Listing("ready", Place("40"), descending))
+        text, values = asked.bound.statement.text, asked.bound.values
+        assert "FROM [dbo].[Jobs] AS q WITH (FORCESEEK)" in text
+        assert ("ORDER BY q.[Slot] DESC\n" if descending else "ORDER BY q.[Slot]\n") in text
+        assert ("FROM [dbo].[Data]" in text) is split
+        assert ("last_used_value" in text) is (version >= (14, 0))
+        assert (values["above"], values["below"], values["down"]) == (*bounds, int(descending))
+        assert (values["walk"], values["limit"], values["pop_sequences"]) == (64, 101, "2")
+    for state in ("scheduled", "stuck", "dead", "done"):
+        assert page_statement(statements, probes, Listing(state)) == []
