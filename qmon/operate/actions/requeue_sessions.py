@@ -269,9 +269,7 @@ def _plan(
         kind=Kind.REQUEUE,
         target=context.target.name,
         queue=layout.queue,
-        title=f"Requeue what {counted(len(to_end), 'session')} of {layout.queue} holds by ending it?"
-        if len(to_end) == 1
-        else f"Requeue what {counted(len(to_end), 'session')} of {layout.queue} hold by ending them?",
+        title=_title(layout.queue, len(to_end)),
         count=len(to_end),
         unit="session" if len(to_end) == 1 else "sessions",
         predicate=f"transactions that hold rows of {layout.table} and began more than {duration(timeout)} ago: "
@@ -319,3 +317,9 @@ def _ready_again(rows: int) -> Iterable[str]:
 
 def _risks() -> Iterable[str]:
     yield "whoever is still working on such a message cannot commit any more, but what was done elsewhere is done twice"
+
+
+def _title(queue: str, sessions: int) -> str:
+    if sessions == 1:
+        return f"Requeue what 1 session of {queue} holds by ending it?"
+    return f"Requeue what {counted(sessions, 'session') if sessions else 'sessions'} of {queue} hold by ending them?"

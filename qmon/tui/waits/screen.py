@@ -29,8 +29,6 @@ from qmon.tui.widgets.lines import Lines
 _STATED: Final = 6
 _STATED_SHORT: Final = 2
 """Lines of what lies under all queues, at most."""
-_PLOTTED_FROM: Final = 44
-"""Rows from which the wait under the cursor has a plot."""
 
 
 class WaitsScreen(DashboardScreen):
@@ -110,11 +108,10 @@ class WaitsScreen(DashboardScreen):
     def _draw_meaning(self, *, stale: bool) -> None:
         """What the wait under the cursor was over time, and what it means."""
         rate, most = self._rate(), 4 if self.size.height >= 32 else 2
-        memory, plain = self.app.memory, is_plain(self.app.theme)
-        self.set_class(self.size.height >= _PLOTTED_FROM and memory is not None, "-plotted")
-        self.query_one("#wait-past", Lines).show(
-            lambda cells, rows: plot.lines(rate, memory, cells, rows, plain=plain), stale=stale
-        )
+        memory, plain, past = self.app.memory, is_plain(self.app.theme), self.query_one("#wait-past", Lines)
+        there = self.grid.size.height + past.size.height - len(self.grid.keys) - 1
+        self.set_class(memory is not None and there >= plot.LEAST_ROWS, "-plotted")
+        past.show(lambda cells, rows: plot.lines(rate, memory, cells, rows, plain=plain), stale=stale)
         self.query_one("#meaning", Lines).show(
             lambda cells, rows: panel.lines(rate, cells, min(rows, most)), stale=stale
         )
