@@ -37,7 +37,7 @@ _CALMER: Final = 0.1
 
 
 def calm(layouts: dict[str, Layout]) -> list[QueueLoad]:
-    """The load of the scene; queues in which the tour breaks nothing have a tenth of it, in processes that they share."""
+    """The load of the scene; queues that the tour does not break have a tenth of it, in processes that they share."""
     broken = {step.queue for step in STORY}
     return [
         each

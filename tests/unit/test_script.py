@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-from pathlib import Path
 from typing import Final, cast
 
 import pytest
@@ -23,8 +20,6 @@ ENGINE: Final = SqlServer()
 DESIGNS: Final = available(ENGINE)
 VERSIONS: Final = (11, 12, 13, newest("sqlserver"), 17)
 HOSTILE: Final = ("[a]]b].[c d]", '"; drop table x; --', "🐘 it's $(x) {odd} ? :name", "-- /* x", "GO")
-PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
-"""A program that parses T-SQL files and ends with 0 where they hold no error; ``.ci/run`` names one where it has it."""
 
 
 def shown(design: str, major: int, queue: str = "orders") -> str:
@@ -88,17 +83,13 @@ def test_servers_before_2016_get_nothing_that_they_do_not_know() -> None:
     assert seen
 
 
-@pytest.mark.skipif(not PARSER, reason="QMON_TSQL_CHECK names no parser")
-@pytest.mark.parametrize("major", [11, 17])
-def test_the_parser_takes_every_script(tmp_path: Path, major: int) -> None:
-    place = tmp_path / "designs.sql"
-    texts = [shown(design, major, HOSTILE[number % len(HOSTILE)]) for number, design in enumerate(DESIGNS)]
-    texts += [shown("ring_subscribers", major, queue) for queue in HOSTILE]
-    place.write_text("\n".join(texts), encoding="utf-8")
-    done = subprocess.run([PARSER, place], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    place.write_text("CREATE PROCEDURE [x AS SELECT 1", encoding="utf-8")
-    assert subprocess.run([PARSER, place], capture_output=True, check=False).returncode == 1
+def printed_designs() -> list[str]:
+    """Every design for the oldest and the newest server, and for hostile names."""
+    texts = []
+    for major in (11, 17):
+        texts += [shown(design, major, HOSTILE[number % len(HOSTILE)]) for number, design in enumerate(DESIGNS)]
+        texts += [shown("ring_subscribers", major, queue) for queue in HOSTILE]
+    return texts
 
 
 class Bare:
@@ -135,10 +126,6 @@ def test_what_setup_prints_for_sql_server_is_a_batch_each(major: int) -> None:
         set_up(major, "a\nGO\nb")
 
 
-@pytest.mark.skipif(not PARSER, reason="QMON_TSQL_CHECK names no parser")
-def test_the_parser_takes_what_setup_prints(tmp_path: Path) -> None:
-    place = tmp_path / "setup.sql"
-    versions = zip((11, 16, 100), HOSTILE, strict=False)
-    place.write_text("\n".join(set_up(major, queue) for major, queue in versions), encoding="utf-8")
-    done = subprocess.run([PARSER, place], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+def printed_setups() -> list[str]:
+    """What ``qmon setup`` prints for old and new servers, and for hostile names."""
+    return [set_up(major, queue) for major, queue in zip((11, 16, 100), HOSTILE, strict=False)]

@@ -1,0 +1,88 @@
+"""What qmon prints and sends to SQL Server, and what tests of the contract send, is T-SQL, as far as a parser can tell.
+
+All of it is parsed at once, as the parser takes longer to start than to parse.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import astuple
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.contract import test_anywhere_actions as actions
+from tests.contract import test_anywhere_looks as looks
+from tests.contract import test_anywhere_roles as roles
+from tests.contract.anywhere import WORDS
+from tests.contract.anywhere_crowd import KILL, LEDGER, SESSIONS
+from tests.contract.anywhere_server import WAYS
+from tests.unit.test_libraries_sqlserver import asked_of_libraries
+from tests.unit.test_message_texts import columns_of_every_type
+from tests.unit.test_script import printed_designs, printed_setups
+from tests.unit.test_sqlserver_texts import listed_probes
+from tests.workload.test_bench_sqlserver import sent_by_a_bench
+from tests.workload.test_load_sqlserver import sent_by_a_load
+
+PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
+"""A program that parses T-SQL files and ends with 0 where they hold no error; ``.ci/run`` names one where it has it."""
+BROKEN: Final = "CREATE PROCEDURE x SELECT 1"
+
+
+def sent_by_the_contract() -> list[str]:
+    """The statements that are written down as they are sent, or nearly so."""
+    texts = [text.format("qmon_test_1", "x") for text in astuple(WAYS["sqlserver"])]
+    made = (*LEDGER, actions.JOBS, *actions.WRITERS["sqlserver"], *looks.TABLES, *looks.ROWS, *roles.SECRETS)
+    texts += [text.format(**WORDS["sqlserver"]) for text in made]
+    texts += looks.BROKER
+    texts += [SESSIONS["sqlserver"].format(name="popper1"), KILL["sqlserver"].format(session=51)]
+    texts += roles.KEPT_OUT["sqlserver"]
+    texts += [text.format("x") for text in roles.WORKERS["sqlserver"]]
+    texts += [text.format(table=1, status=2, trash=3) for text in roles.MISUSED]
+    texts = [text for text in texts if text not in ("master", "dbo", "")]
+    assert len(texts) > 60
+    return texts
+
+
+SOURCES: Final[tuple[Callable[[], list[str]], ...]] = (
+    printed_designs, printed_setups, listed_probes, columns_of_every_type, asked_of_libraries, sent_by_a_load,
+    sent_by_a_bench, sent_by_the_contract,
+)  # fmt: skip
+
+
+def joined(sources: tuple[Callable[[], list[str]], ...]) -> str:
+    """All texts, each a batch; a line above those of each source names it."""
+    return "\nGO\n".join("\nGO\n".join((f"-- source: {source.__name__}", *source())) for source in sources)
+
+
+def errors(text: str, place: Path) -> list[str]:
+    """What the parser says about a text: of each error its source, its line and the message."""
+    place.write_text(text, encoding="utf-8")
+    done = subprocess.run([PARSER, place], capture_output=True, text=True, check=False)
+    lines, found = text.split("\n"), []
+    for number, message in re.findall(rf"^\S*{place.name}:(\d+):\d+: (.*)$", done.stdout, re.MULTILINE):
+        above = lines[: int(number)]
+        source = next((line for line in reversed(above) if line.startswith("-- source: ")), "")
+        found.append(f"{source}: {above[-1].strip()}: {message}")
+    assert done.returncode == (1 if found else 0), done.stdout + done.stderr
+    return found
+
+
+@pytest.mark.skipif(not PARSER, reason="QMON_TSQL_CHECK names no parser")
+def test_the_parser_takes_everything_that_is_sent_or_printed(tmp_path: Path) -> None:
+    found = errors(joined(SOURCES), tmp_path / "all.sql")
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.skipif(not PARSER, reason="QMON_TSQL_CHECK names no parser")
+def test_one_that_is_broken_is_found_among_others(tmp_path: Path) -> None:
+    def broken() -> list[str]:
+        return ["SELECT 1", BROKEN]
+
+    found = errors(joined((broken, columns_of_every_type)), tmp_path / "some.sql")
+    assert found
+    assert found[0].startswith(f"-- source: broken: {BROKEN}: ")
