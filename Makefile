@@ -4,6 +4,8 @@ MAKEFLAGS += --no-print-directory
 PYTHON := .venv/bin/python
 # Written whatever the surroundings say: else each worker and each program of a test compiles everything anew.
 export PYTHONDONTWRITEBYTECODE :=
+# In a fresh checkout each of eight processes would compile every test for itself: one does it for all.
+compile_tests = find tests/unit -name '*-pytest-*.pyc' | grep -q . || $(PYTHON) -m pytest -n 0 -qq --collect-only >/dev/null 2>&1 || true
 # Handed on: make demo ARGS="--headless --for 20 --output json"
 ARGS ?=
 
@@ -21,6 +23,7 @@ unit: ## the tests that need no server, no Spark and nothing from apt; less than
 	@$(PYTHON) -m pytest -n 2 -m unit $(ARGS)
 
 test: setup ## all tests, eight at a time, as much of each is waiting; ARGS="-k poller" and the like go to pytest
+	@$(compile_tests)
 	@$(PYTHON) -m pytest -n 8 --dist worksteal --durations=40 --durations-min=4 $(ARGS)
 
 check: setup ## format, lint, types (of Windows and macOS, too), import contracts; all of them, even when one fails

@@ -14,10 +14,10 @@ from qmon.monitor.alerting import Alerting, FleetAlerting
 from qmon.monitor.source import Focus
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.fleet.member import Health
+from tests.tui.asking import reach
 from tests.tui.fleet import NAMES, FleetDriver, Named, crm, fleet, fleet_app
 from tests.tui.scripted import Clock, queue, snapshot
 from tests.tui.scripted_acting import Script, ScriptedOffice, typed_plan
-from tests.tui.test_acting_dialog import reach
 
 CRITICAL = Verdict("stuck in progress", "3 in progress for more than 5 m", Severity.CRITICAL)
 

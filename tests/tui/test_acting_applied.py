@@ -1,0 +1,158 @@
+"""The dialog of an action once it is confirmed: progress, its end, and what is offered then; at 80 x 24."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.message import Message
+from textual.message_pump import MessagePump
+
+from qmon.errors import ConnectionLost
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.operations import Choice, Kind
+from qmon.operate.context import Permission
+from qmon.tui.action_runner import Ended
+from qmon.tui.actions.dialog import ActionDialog, DialogStep
+from tests.tui.asking import asked, dialog, reach
+from tests.tui.scripted import TAKEN_AT, view
+from tests.tui.scripted_acting import Script, ScriptedOffice, ScriptedOperator
+
+
+async def test_the_next_action_begins_in_the_dialog_of_one_that_has_ended() -> None:
+    script = Script()
+    script.goes.set()
+    async with asked(script, "p") as d:
+        await d.press("p")
+        assert script.asked[-1][0] is Kind.PAUSE and len(script.asked) == 1, "not while it is to be confirmed"
+        await d.press("left", "enter")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
+        await d.press("r")
+        await d.until(lambda: script.asked[-1][0] is Kind.REQUEUE and dialog(d).step is DialogStep.CONFIRM, "the next")
+
+
+async def test_the_mouse_confirms_and_stops() -> None:
+    script = Script()
+    async with asked(script, "r") as d:
+        await d.pilot.click("#act-do")
+        await d.until(lambda: dialog(d).step is DialogStep.APPLYING, "applying")
+        await d.pilot.click("#act-close")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "stopped")
+        assert "stopped after" in d.text()
+        await d.pilot.click("#act-close")
+        await d.settle()
+        assert not isinstance(d.app.screen, ActionDialog)
+
+
+async def test_one_key_stops_and_what_was_done_is_said() -> None:
+    script = Script()
+    async with asked(script, "r") as d:
+        await reach(d, "act-do")
+        await d.press("enter", "escape")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
+        assert "done 602" in d.text()
+
+
+async def test_an_operation_that_breaks_off_says_what_was_done() -> None:
+    script = Script(breaks=ConnectionLost("the server closed the connection"))
+    async with asked(script, "r") as d:
+        await reach(d, "act-do")
+        await d.press("enter")
+        await d.until(lambda: "602" in d.text(), "progress")
+        script.goes.set()
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
+        assert "the server closed the connection" in d.text()
+        assert "602 were done by then" in d.text()
+
+
+async def test_what_the_operator_refuses_at_the_last_moment_can_be_corrected() -> None:
+    script = Script(refuses="a pause needs a reason, which everybody sees; nothing was changed")
+    async with asked(script, "r") as d:
+        await reach(d, "act-do")
+        await d.press("enter")
+        await d.until(lambda: "a pause needs a reason" in d.text(), "why not")
+        assert dialog(d).step is DialogStep.CONFIRM
+        script.refuses = ""
+        script.goes.set()
+        await d.press(*"why")
+        await reach(d, "act-do")
+        await d.press("enter")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
+    assert [p.reason for p in script.permissions] == ["", "why"]
+
+
+async def test_the_end_shows_figures_of_a_later_poll_beside_those_before() -> None:
+    script = Script()
+    async with asked(script, "r") as d:
+        await reach(d, "act-do")
+        await d.press("enter")
+        script.goes.set()
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
+        assert "waiting for the next poll" in d.text()
+        fresh = [replace(q, stuck=replace(q.stuck, value=0.0)) for q in view().queues]
+        await d.give(replace(view(fresh, sequence=8, at=3.0), taken_at=TAKEN_AT + 3.0))
+        assert "stuck 0 (7 before)" in d.text()
+
+
+async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
+    script = Script()
+    async with asked(script, "r") as d:
+        await d.press("left", "enter")
+        await d.until(lambda: dialog(d).step is DialogStep.APPLYING, "applying")
+        await d.press("b")
+        assert not isinstance(d.app.screen, ActionDialog)
+        for screen in "1237":
+            await d.press(screen)
+            assert "◆ UNDER WAY  Requeue 1,204 messages of invoices  50 %" in d.lines("under-way")
+            assert "about 2.3 s left" in d.lines("under-way")
+        await d.press("q")
+        assert "Requeue 1,204 messages of invoices: still under way; press q again to stop it and leave" in d.said()
+        assert d.app.is_running
+        script.goes.set()
+        await d.until(lambda: "done, 1,201 of 1,204; 6 lists it" in d.said(), "its end")
+        assert ("poll_now", "invoices") in d.source.asked
+        assert "UNDER WAY" not in d.text()
+
+
+class Told(MessagePump):
+    """Somebody who is told, and whether he read it or not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends: list[Ended] = []
+
+    def post_message(self, message: Message) -> bool:
+        """Keep the end of an operation."""
+        if isinstance(message, Ended):
+            self.ends.append(message)
+        return True
+
+
+async def test_an_end_that_nobody_has_read_is_told_to_who_takes_over() -> None:
+    script, first, second = Script(), Told(), Told()
+    script.goes.set()
+    task = ScriptedOffice(script).task(first)
+    prepared = ScriptedOperator(script).requeue(
+        Layout("mails", "fifo", TableName("public", "mails"), id="id"), Choice()
+    )
+    task.apply(prepared, Permission("", ""))
+    assert task.thread is not None
+    task.thread.join(10.0)
+    task.hand_over(second)
+    assert [each.words() for each in second.ends] == [each.words() for each in first.ends]
+    assert second.ends[0].well
+
+
+async def test_u_undoes_what_was_just_done_where_the_dialog_offers_it() -> None:
+    script = Script()
+    script.goes.set()
+    async with asked(script, "x") as d:
+        assert "u undoes it" not in d.text()
+        await d.press("u")
+        assert dialog(d).step is DialogStep.CONFIRM, "not before it is done"
+        await d.press("left", "enter")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
+        assert "u undoes it" in d.text()
+        await d.press("u")
+        await d.until(lambda: script.asked[-1][0] is Kind.UNDO, "the undo is planned")
+        await d.until(lambda: dialog(d).step is DialogStep.CONFIRM, "the plan")
+        assert "[> Cancel <]" in d.text()
