@@ -21,8 +21,9 @@ LOAD: Final[Mapping[str, Any]] = {
     "pop_rate": 60.0,
     "message_bytes": 100,
     "own_processes": False,
+    "idle_s": 0.1,
 }
-"""A queue that keeps up, with little work for the machine."""
+"""A queue that keeps up, with little work for the machine: its poppers ask a dozen times a second."""
 HOLDS: Final = {rule.code: rule.hold_s for rule in RULES}
 """The hold times, in seconds, of the verdicts that there are; they are the product's."""
 
