@@ -10,9 +10,10 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
 from qmon.pipeline.ingest import staged as stage
-from qmon.pipeline.lake.delta import Conflict, Files, Within, WrittenFiles, committed
+from qmon.pipeline.lake.delta import Conflict, Files, Within, WrittenFiles, committed, table_of
 from qmon.pipeline.lake.lake import Lake, LakeView
 from qmon.pipeline.lake.schema import BATCH
 from qmon.pipeline.lake.storage import Storage
@@ -20,6 +21,7 @@ from qmon.pipeline.rollup import rollups
 from qmon.pipeline.rollup.incidents import runs
 
 _HOUR: Final = ("target", "hour")
+_HOURS: Final = StructType([StructField("target", StringType()), StructField("hour", DoubleType())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ def _samples(
         written = samples.write(stage.samples(staged.read("sample"), polls), stamp)
     changes.added["samples"] = written
     touched = Touched(
-        lake.session.createDataFrame([(h.target, h.hour) for h in hours], "target string, hour double"),
+        table_of(lake.session, [{"target": h.target, "hour": h.hour} for h in hours], _HOURS),
         frozenset(h.date for h in hours), frozenset(h.bucket for h in hours), tuple({h.target for h in hours}),
         min(h.hour for h in hours), max(h.hour for h in hours) + rollups.HOUR_S, any(h.recorders > 1 for h in hours),
     )  # fmt: skip

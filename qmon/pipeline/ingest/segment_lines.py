@@ -16,6 +16,8 @@ from qmon.recording.format.frames import FRAME, Damaged, inflated
 
 _WANTED: Final = re.compile(rb'"k":"(figures|operation|session|index)"')
 _KNOWN: Final = re.compile(rb'"k":"([a-z_]+)"')
+_HEAD: Final = 400
+"""Bytes at the beginning of a line that have its kind."""
 
 
 @dataclass(slots=True)
@@ -38,17 +40,18 @@ def read_segment(path: str, content: bytes) -> Iterator[Read]:
     """
     target, zone, place = _from_path(path), "UTC", 0
     for text, reason in _frames(content):
-        for line in text.splitlines():
+        for begin, end in _lines(text):
             place += 1
-            if (wanted := _WANTED.search(line, 0, 400)) is None:
-                if _KNOWN.search(line, 0, 400) is None:
-                    yield Read(place, target, zone, "", line, "no line of a recording")
+            head = min(end, begin + _HEAD)
+            if (wanted := _WANTED.search(text, begin, head)) is None:
+                if _KNOWN.search(text, begin, head) is None:
+                    yield Read(place, target, zone, "", text[begin:end], "no line of a recording")
                 continue
             kind = wanted[1].decode()
             if kind == "session":
-                target, zone = _session(line, target, zone)
+                target, zone = _session(text[begin:end], target, zone)
             elif kind != "index":
-                yield Read(place, target, zone, kind, line)
+                yield Read(place, target, zone, kind, text[begin:end])
         if reason:
             yield Read(place + 1, target, zone, "", None, reason)
 
@@ -72,6 +75,16 @@ def _frames(content: bytes) -> Iterator[tuple[bytes, str]]:
         yield text[: text.rfind(b"\n") + 1], reason
         following = content.find(FRAME, at + 1)
         at = following if following >= 0 else len(data)
+
+
+def _lines(text: bytes) -> Iterator[tuple[int, int]]:
+    """Where each line begins and ends: most bytes are of lines that are not needed, and are not copied."""
+    begin = 0
+    while begin < len(text):
+        end = text.find(b"\n", begin)
+        end = len(text) if end < 0 else end
+        yield begin, end
+        begin = end + 1
 
 
 def _session(line: bytes, target: str, zone: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from qmon.pipeline.ingest.columns import batches
-from qmon.pipeline.lake.delta import LakeTable, WrittenFiles
+from qmon.pipeline.lake.delta import LakeTable, WrittenFiles, table_of
 from qmon.pipeline.lake.schema import BAD, OPERATIONS, POLLS, SAMPLES, STAGED, bucket
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.rollup.rollups import HOUR_S, start
@@ -34,7 +34,7 @@ class Staged:
         """The rows of one kind."""
         place = self.folder(kind)
         if not self.storage.exists(place):
-            return self.storage.session.createDataFrame([], STAGED)
+            return table_of(self.storage.session, (), STAGED)
         reader = self.storage.session.read.schema(STAGED).option("basePath", self.storage.at(_FOLDER, self.stamp))
         return reader.option("__globPaths__", "false").parquet(self.storage.at(place))
 
@@ -94,10 +94,9 @@ def bad(rows: DataFrame) -> DataFrame:
 
 def bad_files(session: SparkSession, files: Sequence[tuple[str, str]]) -> DataFrame:
     """The same of whole files, each with the reason."""
-    rows = session.createDataFrame(list(files), "file string, reason string")
-    found = rows.withColumns({"place": F.lit(0).cast("long"), "text": F.lit(None).cast("string")})
-    nobody = {"target": F.lit(""), "bucket": F.lit(bucket(""))}
-    return found.withColumns(nobody | {"date": F.current_date()}).select(*BAD.fieldNames())
+    nobody = {"place": 0, "target": "", "bucket": bucket("")}
+    rows = [{"file": file, "reason": reason, **nobody} for file, reason in files]
+    return table_of(session, rows, BAD).withColumn("date", F.current_date())
 
 
 def hours(polls: DataFrame, known: DataFrame) -> DataFrame:

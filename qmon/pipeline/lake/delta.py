@@ -11,7 +11,7 @@ import datetime
 import json
 import secrets
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -158,7 +158,7 @@ class LakeTable:
 
     def _read(self, paths: list[str]) -> DataFrame:
         if not paths:
-            return self.session.createDataFrame([], self.schema)
+            return table_of(self.session, (), self.schema)
         inside = StructType([each for each in self.schema.fields if each.name not in PARTITIONS])
         # Files lie in folders of several batches, of which Spark would make no one table: it is told their partitions.
         reader = self.session.read.schema(inside).option("recursiveFileLookup", "true").option("__globPaths__", "false")
@@ -241,6 +241,12 @@ class LakeTable:
 def committed(version: DeltaTable | None, app: str = APP) -> int | None:
     """The newest batch that a version holds."""
     return None if version is None else version.transaction_version(app)
+
+
+def table_of(session: SparkSession, rows: Sequence[Mapping[str, Any]], schema: StructType) -> DataFrame:
+    """Some rows of the driver's, without a job and a worker of Python's; what is joined to none falls out of plans."""
+    kind = to_arrow_schema(schema)
+    return session.createDataFrame(pa.Table.from_pylist(list(rows), kind), schema)
 
 
 def _partition(name: str) -> Column:

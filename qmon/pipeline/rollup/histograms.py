@@ -14,42 +14,53 @@ from pyspark.sql import functions as F
 
 from qmon.pipeline.lake.schema import PERCENTILES, TAILED
 
-_STEPS: Final = 6
-"""Binary places behind the first."""
+_SPLIT: Final = 2**46 + 1
+"""Of the 53 binary places of a number the first seven (Veltkamp's splitting: three operations, no logarithm)."""
+_LARGEST: Final = "1e290D"
 
 
 def rounded(value: str) -> str:
     """A value as histograms have it; zero and less stay as they are."""
-    step = f"power(2D, floor(log2({value})) - {_STEPS})"
-    return f"IF({value} > 0, rint({value} / {step}) * {step}, {value})"
+    return f"IF({value} > 0 AND {value} < {_LARGEST}, {value} * {_SPLIT}D - ({value} * {_SPLIT}D - {value}), {value})"
 
 
-def histograms(weighted: DataFrame, key: Sequence[str]) -> DataFrame:
+def histograms(lasted: DataFrame, key: Sequence[str]) -> DataFrame:
     """One row a ``key`` with a map and percentiles for each of ``schema.TAILED``.
 
-    From rows with ``key``, ``figure`` (the place in ``TAILED``), ``value`` and ``ms``. A figure that was never known
-    has no map.
+    From rows as ``lasted`` and ``added_up`` give them. A figure that was never known has no map.
     """
-    each = weighted.groupBy(*key, "figure", "value").agg({"ms": "sum"}).withColumnRenamed("sum(ms)", "ms")
     lists = {
         name: f"array_sort(collect_list(IF(figure = {n}, struct(value, ms), NULL)))" for n, name in enumerate(TAILED)
     }
-    found = each.groupBy(*key).agg(*(F.expr(f"{entries} AS {name}") for name, entries in lists.items()))
+    found = lasted.groupBy(*key).agg(*(F.expr(f"{entries} AS {name}") for name, entries in lists.items()))
     some = found.selectExpr(*key, *(f"IF(size({name}) > 0, {name}, NULL) AS {name}" for name in TAILED))
     maps = [f"map_from_entries({name}) AS {name}_ms" for name in TAILED]
     tails = [f"{_percentile(name, share)} AS {name}_{p}" for name in TAILED for p, share in PERCENTILES.items()]
     return some.selectExpr(*key, *maps, *tails)
 
 
-def weights(rows: DataFrame, key: Sequence[str]) -> DataFrame:
-    """For ``histograms``: the maps of rows one entry a row; ``key`` as SQL."""
+def lasted(values: DataFrame, key: Sequence[str]) -> DataFrame:
+    """How long each value lasted: one row a ``key``, ``figure`` (the place in ``TAILED``) and ``value``, with ``ms``.
+
+    From rows with ``key``, ``ms`` and a column for each of ``TAILED``, of which a null was not known.
+    """
+    figure = " ".join(f"WHEN grouping({name}) = 0 THEN {n}" for n, name in enumerate(TAILED))
+    each = values.groupingSets([[*key, name] for name in TAILED], *key, *TAILED)
+    found = each.agg(F.expr("sum(ms) AS ms"), F.expr(f"CASE {figure} END AS figure"))
+    value = f"coalesce({', '.join(TAILED)}) AS value"
+    return found.selectExpr(*key, "figure", value, "ms").where("value IS NOT NULL AND ms > 0")
+
+
+def added_up(rows: DataFrame, key: Sequence[str], begins: str) -> DataFrame:
+    """The same from the maps of shorter stretches; ``begins``: SQL of the last of ``key``."""
     nothing = "CAST(map() AS map<double, bigint>)"
     parts = ", ".join(
         f"transform(map_entries(coalesce({name}_ms, {nothing})), "
         f"each -> struct({n} AS figure, each.key AS value, each.value AS ms))"
         for n, name in enumerate(TAILED)
     )
-    return rows.selectExpr(*key, f"inline(concat({parts}))")
+    each = rows.selectExpr(*key[:-1], f"{begins} AS {key[-1]}", f"inline(concat({parts}))")
+    return each.groupBy(*key, "figure", "value").agg(F.expr("sum(ms) AS ms"))
 
 
 def _percentile(entries: str, share: float) -> str:

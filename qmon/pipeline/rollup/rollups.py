@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from qmon.pipeline.lake.schema import BUCKETS, MINUTES, ROLLUPS, TAILED
-from qmon.pipeline.rollup.histograms import histograms, rounded, weights
+from qmon.pipeline.rollup.histograms import added_up, histograms, lasted, rounded
 from qmon.recording.history.buckets import LONGEST_SPAN_S
 
 MINUTE_S: Final = 60
@@ -72,28 +72,24 @@ def minutes(samples: DataFrame) -> DataFrame:
 
 def hours(minutes: DataFrame, samples: DataFrame) -> DataFrame:
     """One row a queue and hour (``schema.ROLLUPS``), from its minutes and the samples that count in them."""
-    pairs = ", ".join(
-        f"struct({n} AS figure, {rounded(_KNOWN[name])} AS value)" for n, name in enumerate(TAILED)
-    )  # fmt: skip
+    values = [f"{rounded(_KNOWN[name])} AS {name}" for name in TAILED]
     each = samples.where(f"{_WATCHED} > 0").selectExpr(
         "target", "queue", f"{_start('sampled_at', HOUR_S)} AS start_at",
-        f"CAST(round({_WATCHED} * 1000) AS BIGINT) AS ms", f"explode(array({pairs})) AS e",
+        f"CAST(round({_WATCHED} * 1000) AS BIGINT) AS ms", *values,
     )  # fmt: skip
-    weighted = each.selectExpr(*_WHO, "ms", "e.figure", "e.value").where("value IS NOT NULL AND ms > 0")
-    return _together(minutes, weighted, _start("start_at", HOUR_S))
+    return _together(minutes, lasted(each, _WHO), _start("start_at", HOUR_S))
 
 
 def days(hours: DataFrame) -> DataFrame:
     """One row a queue and day, from its hours."""
     day = _start("start_at", DAY_S)
-    return _together(hours, weights(hours, ("target", "queue", f"{day} AS start_at")), day)
+    return _together(hours, added_up(hours, _WHO, day), day)
 
 
 def period(hours: DataFrame) -> DataFrame:
     """One row a queue over all of these hours, without a time of its own."""
     one = "0D"
-    weighted = weights(hours, ("target", "queue", f"{one} AS start_at"))
-    return _together(hours, weighted, one).drop("start_at", "date", "bucket", "zone")
+    return _together(hours, added_up(hours, _WHO, one), one).drop("start_at", "date", "bucket", "zone")
 
 
 def counting(samples: DataFrame, minutes: DataFrame) -> DataFrame:
@@ -103,15 +99,15 @@ def counting(samples: DataFrame, minutes: DataFrame) -> DataFrame:
     return minute.join(of, ["target", "queue", "recorder", "minute"], "left_semi").drop("minute")
 
 
-def _together(finer: DataFrame, weighted: DataFrame, begins: str) -> DataFrame:
-    """Stretches added up to longer ones, which begin there. ``weighted``: for ``histograms``, of the longer ones."""
+def _together(finer: DataFrame, values: DataFrame, begins: str) -> DataFrame:
+    """Stretches added up to longer ones, which begin there. ``values``: for ``histograms``, of the longer ones."""
     sums = {name: f"sum({name})" for name in _SUMMED}
     sums |= {f"{name}_max": f"max({name}_max)" for name in _KNOWN}
     sums |= {name: f"max_by({name}, IF({name} IS NULL, NULL, start_at))" for name in _LAST}
     sums["zone"] = "max_by(zone, start_at)"
     found = finer.groupBy("target", "queue", F.expr(f"{begins} AS begins")).agg(*_named(sums))
     found = found.withColumnRenamed("begins", "start_at")
-    with_tails = found.join(histograms(weighted, _WHO), [*_WHO], "left")
+    with_tails = found.join(histograms(values, _WHO), [*_WHO], "left")
     return with_tails.selectExpr("*", *_PLACE).select(*ROLLUPS.fieldNames())
 
 

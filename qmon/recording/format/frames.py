@@ -57,18 +57,18 @@ def inflated(data: bytes | memoryview, *, partly: bool = False) -> tuple[bytes, 
     """
     if located(data[:LOCATOR_BYTES]) is not None:
         return b"", LOCATOR_BYTES
-    reads, text, fed = zstandard.ZstdDecompressor().decompressobj(), bytearray(), 0
+    reads, parts, fed = zstandard.ZstdDecompressor().decompressobj(), list[bytes](), 0
     try:
         while not reads.eof and fed < len(data):
-            text += reads.decompress(data[fed : fed + _CHUNK])
+            parts.append(reads.decompress(data[fed : fed + _CHUNK]))
             fed += min(_CHUNK, len(data) - fed)
     except zstandard.ZstdError as problem:
         raise Damaged(f"not readable from here on: {problem}") from None
     if reads.eof:
-        return bytes(text), fed - len(reads.unused_data)
+        return b"".join(parts), fed - len(reads.unused_data)
     if not partly:
         raise Damaged("it ends in the middle of a frame")
-    return bytes(text), 0
+    return b"".join(parts), 0
 
 
 def locator(index_offset: int) -> bytes:
