@@ -43,6 +43,8 @@ _DEFAULTS: Final = {
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _NO_FOLDER: Final = "-XX:-UsePerfData"
 """Else Java leaves a folder ``hsperfdata_<user>`` in /tmp."""
+_BRIEF: Final = "-XX:TieredStopAtLevel=1"
+"""Code is compiled fast instead of well."""
 _LOCAL_DEFAULTS: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -50,11 +52,13 @@ _LOCAL_DEFAULTS: Final = {
 }
 
 
-def start(master: str | None = None, conf: Mapping[str, str] | None = None) -> SparkSession:
+def start(master: str | None = None, conf: Mapping[str, str] | None = None, *, brief: bool = False) -> SparkSession:
     """A session with qmon's settings, on ``master`` or on every processor of this machine.
 
     Without ``master`` the one that spark-submit gives is kept. ``conf`` wins over qmon's own settings; options of Java
-    are added to them. Raises ``BadInput`` where Java is missing or Spark refuses a setting.
+    are added to them. ``brief``: for so little work that Java would spend more on making it fast.
+
+    Raises ``BadInput`` where Java is missing or Spark refuses a setting.
     """
     builder = SparkSession.builder.appName("qmon pipeline")
     submitted = "SPARK_ENV_LOADED" in os.environ and master is None
@@ -69,7 +73,7 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None) -> S
             os.environ["LC_ALL"] = "C.UTF-8"
     settings = _DEFAULTS | (_LOCAL_DEFAULTS if local else {}) | dict(conf or {})
     if local:
-        settings[_JAVA_OPTIONS] = java_options(settings.get(_JAVA_OPTIONS, ""))
+        settings[_JAVA_OPTIONS] = java_options(settings.get(_JAVA_OPTIONS, ""), brief=brief)
     for name, value in settings.items():
         builder = builder.config(name, value)
     with warnings.catch_warnings():
@@ -83,11 +87,15 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None) -> S
     return session
 
 
-def java_options(theirs: str = "") -> str:
-    """What Spark's Java on this machine is started with: ours, then theirs; one collector, theirs if they name one."""
+def java_options(theirs: str = "", *, brief: bool = False) -> str:
+    """What Spark's Java on this machine is started with: ours, then theirs, of which the last that is said counts.
+
+    One collector, theirs if they name one.
+    """
     # The collector that takes the least time in all: nobody waits for an answer within a batch.
-    collector = "" if re.search(r"-XX:\+Use\w+GC\b", theirs) else "-XX:+UseParallelGC "
-    return f"-Dlog4j2.configurationFile={_QUIET} {_NO_FOLDER} {collector}{theirs}".strip()
+    collector = "" if re.search(r"-XX:\+Use\w+GC\b", theirs) else "-XX:+UseParallelGC"
+    ours = (f"-Dlog4j2.configurationFile={_QUIET}", _NO_FOLDER, collector, _BRIEF if brief else "")
+    return " ".join(option for option in (*ours, theirs) if option)
 
 
 def end(session: SparkSession) -> None:

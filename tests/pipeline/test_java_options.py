@@ -22,3 +22,10 @@ def test_java_takes_one_collector(theirs: str, collector: str) -> None:
     assert [option for option in options if option.endswith("GC")] == [collector]
     assert set(theirs.split()) <= set(options)
     assert any(option.startswith("-Dlog4j2.configurationFile=file:/") for option in options)
+
+
+def test_java_compiles_fast_where_there_is_little_to_do() -> None:
+    """But for who says otherwise: the last of two counts."""
+    assert java_options(brief=True).split()[-1] == "-XX:TieredStopAtLevel=1"
+    assert java_options("-XX:TieredStopAtLevel=4", brief=True).split()[-1] == "-XX:TieredStopAtLevel=4"
+    assert "TieredStopAtLevel" not in java_options()

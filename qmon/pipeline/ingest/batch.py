@@ -150,7 +150,7 @@ def _samples(
 
 def _derive(before: LakeView, samples: DataFrame, touched: Touched, changes: _Changes, stamp: str) -> None:
     """Minutes, hours, days and runs of the touched hours, from all samples of these."""
-    minutes = _replaced(before, "minutes", rollups.minutes(samples), touched, changes, stamp)
+    minutes = _replaced(before, "minutes", rollups.minutes(samples, shared=touched.shared), touched, changes, stamp)
     counting = rollups.counting(samples, minutes) if touched.shared else samples
     hours = _replaced(before, "hours", rollups.hours(minutes, counting), touched, changes, stamp)
     _replaced(before, "runs", runs(samples), touched, changes, stamp)

@@ -100,10 +100,14 @@ def bad_files(session: SparkSession, files: Sequence[tuple[str, str]]) -> DataFr
 
 
 def hours(polls: DataFrame, known: DataFrame) -> DataFrame:
-    """The hours of targets that polls touch, and how many recorders watched each; ``known``: polls of the lake."""
+    """The hours of targets that polls touch, and how many recorders (with their zones) watched each.
+
+    ``known``: polls of the lake.
+    """
     hour = start(F.col("sampled_at"), HOUR_S).alias("hour")
-    touched = polls.where("line.queues > 0").select("target", "date", "bucket", hour, "recorder", F.lit(1).alias("new"))
-    before = known.select("target", "date", "bucket", hour, "recorder", F.lit(0).alias("new"))
+    columns = ("target", "date", "bucket", hour, "recorder", "zone")
+    touched = polls.where("line.queues > 0").select(*columns, F.lit(1).alias("new"))
+    before = known.select(*columns, F.lit(0).alias("new"))
     each = touched.unionByName(before).groupBy("target", "date", "bucket", "hour")
-    found = each.agg(F.sum("new").alias("polls"), F.countDistinct("recorder").alias("recorders"))
+    found = each.agg(F.sum("new").alias("polls"), F.countDistinct("recorder", "zone").alias("recorders"))
     return found.where("polls > 0")

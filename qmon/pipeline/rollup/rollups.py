@@ -41,12 +41,12 @@ def start(at: Column, seconds: int) -> Column:
     return F.floor(at / seconds) * F.lit(float(seconds))
 
 
-def minutes(samples: DataFrame) -> DataFrame:
+def minutes(samples: DataFrame, *, shared: bool = True) -> DataFrame:
     """One row a queue and minute (``schema.MINUTES``), from unique samples.
 
     ``poll_s`` is what a depth or an age stands for, ``span_s`` what the counters moved in: those of a queue that are
     read in every tenth poll span ten polls. Of several recorders the one counts that watched the minute longest, of
-    those the first by name.
+    those the first by name; where none is ``shared`` by several, nothing needs to be compared.
     """
     sums = {
         "samples": "count(1)",
@@ -65,6 +65,8 @@ def minutes(samples: DataFrame) -> DataFrame:
         "*", f"{_WATCHED} AS watched", f"{_FLOWING} AS flowing", f"{_start('sampled_at', MINUTE_S)} AS start_at"
     )
     each = marked.groupBy(*_WHO, "recorder", "zone").agg(*_named(sums))
+    if not shared:
+        return each.selectExpr("*", *_PLACE).select(*MINUTES.fieldNames())
     whole = ", ".join(("recorder", "zone", *sums))
     longest = F.expr(f"min_by(struct({whole}), struct(-round(seconds, 3), recorder)) AS of")
     return each.groupBy(*_WHO).agg(longest).selectExpr(*_WHO, "of.*", *_PLACE).select(*MINUTES.fieldNames())
@@ -75,7 +77,7 @@ def hours(minutes: DataFrame, samples: DataFrame) -> DataFrame:
     values = [f"{rounded(_KNOWN[name])} AS {name}" for name in TAILED]
     each = samples.where(f"{_WATCHED} > 0").selectExpr(
         "target", "queue", f"{_start('sampled_at', HOUR_S)} AS start_at",
-        f"CAST(round({_WATCHED} * 1000) AS BIGINT) AS ms", *values,
+        f"floor({_WATCHED} * 1000 + 0.5D) AS ms", *values,
     )  # fmt: skip
     return _together(minutes, lasted(each, _WHO), _start("start_at", HOUR_S))
 

@@ -74,6 +74,12 @@ def pipeline_done(root: Path) -> frozenset[str] | None:
         return frozenset()  # it reads it, and cannot be asked how far it is: nothing may go
 
 
+def new_bytes(root: Path) -> int:
+    """Bytes of the sealed segments that the pipeline is not done with, as far as its mark tells."""
+    done = pipeline_done(root) or frozenset()
+    return sum(_size(path) for path in segments(root, unsealed=False) if path.relative_to(root).as_posix() not in done)
+
+
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size

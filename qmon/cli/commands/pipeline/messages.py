@@ -55,7 +55,7 @@ def messages(
         archives = [archive_of(at.connection, at.engine, at.archived(queue)) for queue in queues]
         known, redact = at.target, at.config.settings.redact
     _hand_on(known)
-    with lake_of(lake, master, conf) as place:
+    with lake_of(lake, master, conf, brief=False) as place:
         from qmon.pipeline.messages.take import Messages
 
         store, taken = Messages(place), list["Taken"]()

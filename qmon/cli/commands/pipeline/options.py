@@ -36,8 +36,11 @@ def needed() -> None:
 
 
 @contextmanager
-def lake_of(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
-    """The lake, with a Spark for one command. Raises ``BadInput`` without the extra, or for a setting that is none."""
+def lake_of(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
+    """The lake, with a Spark for one command; ``brief``: one that has little to do.
+
+    Raises ``BadInput`` without the extra, or for a setting that is none.
+    """
     needed()
     settings = {}
     for text in conf or ():
@@ -48,7 +51,7 @@ def lake_of(lake: str, master: str | None, conf: list[str] | None) -> Iterator[L
     from qmon.pipeline.lake.lake import Lake
     from qmon.pipeline.session import end, start
 
-    session = start(master, settings)
+    session = start(master, settings, brief=brief)
     try:
         yield Lake(session, lake)
     finally:
