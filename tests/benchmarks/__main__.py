@@ -43,21 +43,23 @@ PARTS = {
     "serve": serving.run,
     "pipeline": pipeline.run,
 }
-HALVES = {"acting-requeue": acting.run_requeue, "acting-purge": acting.run_purge}
-"""Parts of a part, to be named only: each is a run with its own comparison."""
+NAMED_ONLY = {
+    "acting-requeue": acting.run_requeue, "acting-purge": acting.run_purge, "pipeline-large": pipeline.run_large,
+}  # fmt: skip
+"""To be named only: parts of a part, each a run with its own comparison, and what is too large for everyone."""
 
 
 def main() -> int:
     """Run; ``--quick`` makes everything small, to see that it works."""
     parser = argparse.ArgumentParser(prog="make bench ARGS=…", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, *HALVES, []], help="which parts; all where none is named")
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, *NAMED_ONLY, []], help="which parts; all where none is named")
     parser.add_argument("--quick", action="store_true", help="small and short: the figures mean little")
     parser.add_argument("--json", type=Path, default=Path("bench.json"), help="where the figures go")
     chosen = parser.parse_args()
     console = Console(width=160)
     found: list[Part] = []
     for name in chosen.parts or PARTS:
-        found.append((PARTS | HALVES)[name](quick=chosen.quick))
+        found.append((PARTS | NAMED_ONLY)[name](quick=chosen.quick))
         found[-1].show(console)
         write(found, chosen.json)
     return 0 if all(bound.holds for part in found for bound in part.bounds) else 1

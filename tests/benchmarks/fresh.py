@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+import signal
 import subprocess
 import threading
 import time
@@ -29,7 +30,7 @@ class Used:
 def used(*command: str) -> Used:
     """Run it. Children that outlive it, as a Java without its Python, are waited for. Linux alone knows that.
 
-    Raises ``RuntimeError`` with the end of what it said where it fails.
+    Raises ``RuntimeError`` where it fails: how it ended, such as by a signal, and the end of what it said.
     """
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     before, began = _spent(), time.perf_counter()
@@ -46,7 +47,8 @@ def used(*command: str) -> Used:
         except ChildProcessError:
             break
     if child.returncode:
-        raise RuntimeError(said[-2000:])
+        how = signal.strsignal(-child.returncode) if child.returncode < 0 else f"exit code {child.returncode}"
+        raise RuntimeError(f"{' '.join(command)[:200]}: {how}, {peak[0] / 1e6:,.0f} MB at most: {said[-2000:]}")
     return Used(time.perf_counter() - began, _spent() - before, peak[0] / 1e6, out)
 
 

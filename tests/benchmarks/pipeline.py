@@ -15,6 +15,7 @@ from typing import Final
 from qmon.pipeline.ingest.segments import Intake
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.session import start
+from qmon.recording.write.segment import FRAME_S
 from tests.benchmarks.days import copies, varied_day
 from tests.benchmarks.fresh import Used, processor_s, used
 from tests.benchmarks.recording import live_run
@@ -23,6 +24,7 @@ from tests.benchmarks.rollups_elsewhere import READERS, measured
 from tests.pipeline.recordings import Watched
 
 TIMES: Final = 10
+LARGE: Final = 100
 OF_DUCKDB: Final = {1: 0.3, TIMES: 0.9}
 """Samples per processor second over those of DuckDB, by the number of targets."""
 MORE: Final = 1.1
@@ -31,7 +33,8 @@ LATE_S: Final = 45.0
 LATE_RUNNING_S: Final = 5.0
 HOURS: Final = 29
 """Of twenty queues every 2 s: 1,044,000 queue-samples."""
-_LIVE_S: Final = 62.0
+_LIVE_S: Final = FRAME_S + 5.0
+"""For a whole frame of polls."""
 _BEGIN: Final = 1_795_219_200.0
 _RUNNING: Final = 8
 """Late batches one after the other in a running process, of which the last counts."""
@@ -40,18 +43,14 @@ _TRIVIAL: Final = "from qmon.pipeline.session import start; s = start('local[2]'
 
 def run(*, quick: bool = False) -> Part:
     """One target and ten, each into a lake of its own by ``qmon pipeline run``; then 600 samples that come late."""
-    hours, live_s = (1, 10.0) if quick else (HOURS, _LIVE_S)
-    part = Part("pipeline", {"master": "local[2]", "hours": hours, "interval_s": 2.0, "counted": "whole processes"})
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        live = live_run(root / "live", live_s)
-        part.conditions["queues"] = len(live.polls[0][0].queues)
-        day = varied_day(root / "day", live, hours)
+        part, day = _begun("pipeline", root, quick=quick)
         part.rows.append(_row("a session and one trivial query", 0, 0.0, used(sys.executable, "-c", _TRIVIAL)))
         speeds, peaks = dict[tuple[int, str], float](), dict[int, float]()
         for targets in (1, TIMES):
             place = root / f"x{targets}"
-            megabytes = copies(day.root, place, targets) / 1e6
+            megabytes = copies(day, place, targets) / 1e6
             ours = _taken(place, root / f"lake{targets}")
             samples = int(json.loads(ours.printed)["samples"])
             peaks[targets] = ours.peak_mb
@@ -78,6 +77,31 @@ def run(*, quick: bool = False) -> Part:
         Bound("processor s of a late batch of 600 samples, a running process", running_s, LATE_RUNNING_S),
     ]
     return part
+
+
+def run_large(*, quick: bool = False) -> Part:
+    """A hundred targets, 100 million samples: 13 GB of segments in the folder for temporary files."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        part, day = _begun("pipeline-large", root, quick=quick)
+        for targets in (1, LARGE):
+            place = root / f"x{targets}"
+            megabytes = copies(day, place, targets) / 1e6
+            ours = _taken(place, root / f"lake{targets}")
+            samples = int(json.loads(ours.printed)["samples"])
+            part.rows.append(_row(f"qmon, {targets} targets", samples, megabytes, ours))
+    small, large = (float(row["peak MB"]) for row in part.rows)
+    part.bounds = [Bound(f"peak memory for {LARGE} times the data over that for it once", large / small, MORE)]
+    return part
+
+
+def _begun(name: str, root: Path, *, quick: bool) -> tuple[Part, Path]:
+    """A part, and the folder with the recording of one target."""
+    hours, live_s = (1, 10.0) if quick else (HOURS, _LIVE_S)
+    part = Part(name, {"master": "local[2]", "hours": hours, "interval_s": 2.0, "counted": "whole processes"})
+    live = live_run(root / "live", live_s)
+    part.conditions["queues"] = len(live.polls[0][0].queues)
+    return part, varied_day(root / "day", live, hours).root
 
 
 def _row(what: str, samples: int, megabytes: float, each: Used) -> dict[str, str | int | float]:

@@ -45,7 +45,8 @@ class Touched:
 
     def only(self, rows: DataFrame, at: str = "start_at") -> DataFrame:
         """The rows that are of these hours."""
-        return self._hourly(rows, at).join(F.broadcast(self.rows), [*_HOUR], "left_semi").drop("hour")
+        near = rows.where(F.col(at).between(self.low, self.high))  # which Parquet passes over pages by
+        return self._hourly(near, at).join(F.broadcast(self.rows), [*_HOUR], "left_semi").drop("hour")
 
     def without(self, rows: DataFrame) -> DataFrame:
         """The rows that are not."""
