@@ -52,7 +52,8 @@ NAMED_ONLY = {
 def main() -> int:
     """Run; ``--quick`` makes everything small, to see that it works."""
     parser = argparse.ArgumentParser(prog="make bench ARGS=…", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, *NAMED_ONLY, []], help="which parts; all where none is named")
+    choices = [*PARTS, *NAMED_ONLY, []]
+    parser.add_argument("parts", nargs="*", choices=choices, help="which parts; all where none is named")
     parser.add_argument("--quick", action="store_true", help="small and short: the figures mean little")
     parser.add_argument("--json", type=Path, default=Path("bench.json"), help="where the figures go")
     chosen = parser.parse_args()
