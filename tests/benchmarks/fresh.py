@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -75,9 +76,9 @@ def _spent() -> float:
 def _look(pid: int, peak: list[int], over: threading.Event) -> None:
     while not over.wait(_LOOK_S):
         total = 0
-        try:
-            for each in (known := psutil.Process(pid), *known.children(recursive=True)):
-                total += each.memory_full_info().pss
-        except psutil.Error:  # it has ended
-            continue
+        with contextlib.suppress(psutil.Error):
+            known = psutil.Process(pid)
+            for each in (known, *known.children(recursive=True)):
+                with contextlib.suppress(psutil.Error):  # it has ended
+                    total += each.memory_full_info().pss
         peak[0] = max(peak[0], total)
