@@ -26,8 +26,8 @@ from tests.pipeline.recordings import Watched
 TIMES: Final = 10
 LARGE: Final = 100
 OF_DUCKDB: Final = {1: 0.1, TIMES: 0.25}
-"""Samples per processor second over those of DuckDB, by the number of targets. Wanted were 0.3 and 0.9, which are out
-of reach: the manual says why."""
+"""Samples per processor second over those of DuckDB, by the number of targets. Wanted were 0.3 and 0.9; the
+manual says what stands in the way."""
 MORE: Final = 1.1
 """Peak memory of the large run over that of the small one."""
 LATE_S: Final = 45.0
