@@ -22,6 +22,7 @@ from qmon.pipeline.report.headline import headline
 from qmon.pipeline.report.html import page
 from qmon.pipeline.report.period import Period
 from qmon.pipeline.report.text import good_share, number, seconds
+from qmon.recording.write.retention import new_bytes
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, run
 from tests.pipeline.pages import Page, incident_cells, queue_cells
@@ -51,7 +52,9 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path) -> N
     (segment, *_) = first.record(START, 900, seed=1, trouble=range(500, 700))
     odd = Watched(root, "a b/é=1", "cccccccccccc", queues=("[a]]b].[c d]", "; drop table x; --", "😀"))
     odd.record(START, 100, seed=4, trouble=range(0, 3))
+    assert new_bytes(root) == sum(path.stat().st_size for path in root.rglob("*.zst"))
     run(spark, root, tmp_path / "lake")
+    assert new_bytes(root) == 0
 
     again = Watched(root, "shop", "aaaaaaaaaaab", "Europe/Berlin")  # after an hour without anything
     again.record(START + 900 * 2 + 3600, 300, seed=2, steps={100: -50.0, 200: 3600.0})
