@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,8 +30,9 @@ from tests.soak.laboratory import long_form
 from tests.soak.messages import messages_killed
 from tests.soak.metrics import scraped
 from tests.soak.observer import within
-from tests.soak.pipeline import killed
+from tests.soak.pipeline import run_killed, tidy_killed
 from tests.soak.recording import recorder_killed
+from tests.soak.sizing import sized
 from tests.soak.truth import truth
 
 _LIBRARIES: Final = ("-n", "2", "-m", "soak or server", "tests/libraries")
@@ -81,6 +83,10 @@ def main() -> None:
         help="only this: a Prometheus scrapes for so many seconds (600)",
     )
     parser.add_argument("--contract", action="store_true", help="only this: what make sqlserver tries, on PostgreSQL")
+    parser.add_argument(
+        "--lake", type=int, nargs="?", const=20, help="only this: the pipeline's commands killed so often a mode (20)"
+    )
+    parser.add_argument("--sizing", action="store_true", help="only this: what recordings, lake and driver take")
     parser.add_argument("--cluster", action="store_true", help="only this: the pipeline on a standalone cluster")
     parser.add_argument("--rows", type=int, default=200_000, help="rows that these have to do")
     parser.add_argument("--recorders", type=int, default=100, help="times a recorder is killed")
@@ -110,9 +116,8 @@ def main() -> None:
         print(within(), flush=True)
     runs = chosen.pipeline if chosen.pipeline is not None else 20 if chosen.designs == list(DESIGNS) else 0
     if runs:
-        print(killed(runs), flush=True)
+        _said(_pipeline_killed(runs))
         print(same_on_a_cluster(), flush=True)
-        print(messages_killed(runs), flush=True)
     acts = chosen.acts if chosen.acts is not None else 50 if chosen.designs == list(DESIGNS) else 0
     if acts:
         _acts_killed(acts, chosen.rows)
@@ -143,18 +148,30 @@ def _alone(chosen: argparse.Namespace) -> bool:
     if chosen.contract:
         _contract()
         return True
-    if line := _said_alone(chosen):
+    return _said(_lines_alone(chosen))
+
+
+def _said(lines: Iterator[str]) -> bool:
+    """Print each as it comes; whether there was one."""
+    said = False
+    for line in lines:
         print(line, flush=True)
-    return bool(line)
+        said = True
+    return said
 
 
-def _said_alone(chosen: argparse.Namespace) -> str:
-    """The line of one of those, where it was asked for."""
+def _lines_alone(chosen: argparse.Namespace) -> Iterator[str]:
+    """The lines of those that were asked for."""
     if chosen.churn is not None:
-        return plateau(chosen.churn)
+        yield plateau(chosen.churn)
     if chosen.metrics is not None:
-        return scraped(chosen.metrics)
-    return same_on_a_cluster() if chosen.cluster else ""
+        yield scraped(chosen.metrics)
+    if chosen.lake is not None:
+        yield from _pipeline_killed(chosen.lake)
+    if chosen.sizing:
+        yield from sized()
+    if chosen.cluster:
+        yield same_on_a_cluster()
 
 
 def _truth(seed: int, tables: int, seconds: float) -> None:
@@ -193,6 +210,11 @@ def _contract() -> None:
     files = sorted(str(path) for path in Path("tests/contract").glob("test_anywhere*.py"))
     with EmbeddedServer() as server:
         _long("-p", "tests.contract.anywhere_run", "-k", "postgres", *files, QMON_TEST_POSTGRES=server.url("postgres"))
+
+
+def _pipeline_killed(times: int) -> Iterator[str]:
+    for killed in (run_killed, tidy_killed, messages_killed):
+        yield killed(times)
 
 
 def _acts_killed(kills: int, rows: int) -> None:

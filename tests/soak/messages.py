@@ -1,36 +1,41 @@
-"""``qmon pipeline messages`` killed with SIGKILL at random moments, while others archive: counted at the end."""
+"""``qmon pipeline messages`` killed with SIGKILL at random moments, while others archive and tidy: read each time."""
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
-import signal
-import subprocess
 import tempfile
 import time
+from collections import Counter
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
+from subprocess import Popen
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
+from deltalake import DeltaTable
+
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.urls import read_url
-from qmon.pipeline.lake.lake import Lake
+from qmon.model.layout.layout import Layout
+from qmon.pipeline.lake.tidy import Keep, tidy
 from qmon.pipeline.messages.take import Messages
 from qmon.pipeline.session import start
-from tests.cli.calling import ROOT, program, surroundings
-from tests.facts import query
+from tests.facts import query, wait_until
 from tests.pipeline.archiving import archivers, finished, found, kept
 from tests.pipeline.conftest import small
 from tests.queues import made, routine
+from tests.soak.killing import LONG_S, Readers, ended, kill, newest, started
 
-_QUICK: Final = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_LONG_S: Final = 240.0
-_MESSAGES: Final = 20_000
+_MODES: Final = ("--once", "--continuous")
+_MESSAGES: Final = 60_000
 
 
 def messages_killed(times: int) -> str:
-    """So many kills; afterwards the lake has each archived message once, and the password is in no file of Spark's."""
+    """So many kills of each mode, every other beside a ``tidy``; each archived message is in the lake once.
+
+    And the password is in no file of Spark's.
+    """
     with tempfile.TemporaryDirectory() as name, EmbeddedServer(settings={"fsync": "off"}, tcp=True) as server:
         folder, rng = Path(name), random.Random(times)
         (folder / "events").mkdir()
@@ -39,48 +44,95 @@ def messages_killed(times: int) -> str:
         assert password
         layout = made(url, "batch_fast")
         finished(url, layout, _MESSAGES)
+        session = start("local[2]", small(folder))
+        taking = _Taking(folder, url, password, layout, Readers(session, folder / "lake"))
+        struck: Counter[str] = Counter()
         with archivers(url, layout, 3):
-            began = time.monotonic()
-            assert run(folder, url, password, None) == 0
-            whole_s = time.monotonic() - began
-            struck = sum(run(folder, url, password, rng.uniform(0.2, 1.0) * whole_s) != 0 for _ in range(times))
+            before = time.monotonic()
+            taking.whole("--once")
+            whole_s = time.monotonic() - before
+            for mode in _MODES:
+                done = 0
+                while done < times:
+                    if taking.strike(mode, rng, whole_s, beside_tidy=bool(done % 2)):
+                        done += 1
+                        struck[mode] += 1
+                    else:
+                        struck["ended before"] += 1
         query(url, f"SELECT {routine(layout, 'archive')}({_MESSAGES})")
-        assert run(folder, url, password, None) == 0
+        taking.whole("--once")
         for path in folder.rglob("*"):
             assert not path.is_file() or password.encode() not in path.read_bytes(), path
-        session = start("local[2]", small(folder))
-        store = Messages(Lake(session, str(folder / "lake")))
-        keys = [row.archive_id for row in store.frame().select("archive_id").collect()]
-        mark = store.entry().mark(read_url(url, "the URL").place, "orders")
+        upto, reads = taking.agree(), taking.readers.reads
         session.stop()
-        there = kept(url, found(url, layout))
-    assert sorted(keys) == sorted(there)
-    assert (len(keys), mark.messages, mark.awaited) == (_MESSAGES, _MESSAGES, 0)
-    assert struck
+        keys = kept(url, found(url, layout))
+    assert len(keys) == _MESSAGES
+    moments = ", ".join(f"{number} {what}" for what, number in struck.items())
     return (
-        f"messages taken in while three archive and some roll back, killed {struck} of {times} times: "
-        f"{len(keys):,} messages up to number {mark.upto:,}: none lost, none twice"
+        f"messages taken in while three archive, some roll back and others tidy ({moments}): {len(keys):,} messages up "
+        f"to number {upto:,}: none lost, none twice; {reads:,} times read by three readers alike"
     )
 
 
-def run(folder: Path, url: str, password: str, kill_s: float | None) -> int:
-    """The program, with the password in its environment alone; killed after so many seconds. Its exit code."""
-    parts = urlsplit(url)
-    plain = urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{password}@", "@")))
-    assert password not in plain
-    settings = ("spark.eventLog.enabled=true", f"spark.eventLog.dir={(folder / 'events').as_uri()}", _QUICK)
-    more = [word for setting in settings for word in ("--conf", setting)]
-    child = subprocess.Popen(
-        program("pipeline", "messages", plain, "orders", "--lake", str(folder / "lake"), *more), cwd=ROOT,
-        env=surroundings(QMON_PASSWORD=password), start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return child.wait(kill_s or _LONG_S)
-        os.killpg(child.pid, signal.SIGKILL)
-        return child.wait(_LONG_S)
-    finally:
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
+@dataclass
+class _Taking:
+    """One archive that is taken into one lake."""
+
+    folder: Path
+    url: str
+    password: str
+    layout: Layout
+    readers: Readers
+
+    def strike(self, mode: str, rng: random.Random, whole_s: float, *, beside_tidy: bool) -> bool:
+        """Start it, and kill it at a random moment; False if it had ended before. For ever, half after its first take.
+
+        ``beside_tidy``: the lake is tidied while it runs.
+        """
+        before = newest(self.readers.place, "messages")
+        with self._program(mode) as child:
+            if mode == "--continuous" and rng.random() < 0.5:
+                wait_until(lambda: newest(self.readers.place, "messages") > before, LONG_S, what="a take")
+            at = time.monotonic() + rng.uniform(0.2, 1.0) * whole_s
+            if beside_tidy:
+                tidy(self.readers.lake, Keep())
+            if ended(child, max(0.0, at - time.monotonic())):
+                return False
+            kill(child)
+        self.agree()
+        return True
+
+    def whole(self, mode: str) -> None:
+        """It, undisturbed."""
+        with self._program(mode) as child:
+            assert ended(child, LONG_S)
+
+    def agree(self) -> int:
+        """Three readers find the same, nothing twice: all that the archive has up to the mark, but for what may come.
+
+        Returns the mark's number.
+        """
+        store, place = Messages(self.readers.lake), str(self.readers.place / "messages")
+        mark = store.entry().mark(read_url(self.url, "the URL").place, "orders")
+        if not DeltaTable.is_deltatable(place):
+            return 0
+        assert self.readers.same("messages", DeltaTable(place)).rows == mark.messages
+        here = {row.archive_id: row.payload_bytes for row in store.frame().collect()}
+        there = kept(self.url, found(self.url, self.layout))
+        awaited = {key for gap in mark.gaps for key in range(gap.first, gap.last + 1)}
+        assert here.keys() == {key for key in there if key <= mark.upto} - awaited
+        assert all(size == len(there[key]) for key, size in here.items())
+        return mark.upto
+
+    def _program(self, mode: str) -> AbstractContextManager[Popen[bytes]]:
+        """It, with the password in its environment alone."""
+        parts = urlsplit(self.url)
+        plain = urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{self.password}@", "@")))
+        assert self.password not in plain
+        events = (self.folder / "events").as_uri()
+        settings = ("spark.eventLog.enabled=true", f"spark.eventLog.dir={events}")
+        more = [word for setting in settings for word in ("--conf", setting)]
+        lake = ("--lake", str(self.readers.place))
+        return started(
+            self.folder, "messages", plain, "orders", *lake, mode, "--every", "1s", *more, QMON_PASSWORD=self.password
+        )

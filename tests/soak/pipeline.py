@@ -1,44 +1,41 @@
-"""The pipeline killed with SIGKILL at random moments, once and for ever, while segments come in: counted at the end."""
+"""``qmon pipeline run`` and ``tidy`` killed with SIGKILL at random moments, while segments come in: read each time."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
-import signal
-import subprocess
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import Popen
 from typing import Final
 
 import psutil
 from deltalake import DeltaTable
 
-from qmon.pipeline.lake.delta import APP
-from qmon.pipeline.lake.schema import BATCH
 from qmon.pipeline.session import start
-from tests.cli.calling import ROOT, program, surroundings
+from qmon.recording.read.segment_reader import open_segment
 from tests.facts import wait_until
-from tests.pipeline.comparing import compared, run
+from tests.pipeline.comparing import compared, counted, rolled_up, run
 from tests.pipeline.conftest import small
-from tests.pipeline.readers import counted
 from tests.pipeline.recordings import Watched, rows
+from tests.pipeline.reference import unique
+from tests.soak.killing import LONG_S, Readers, ended, kill, newest, started
 
-START: Final = 1_792_885_200.0
-LATE_S: Final = 21 * 86400.0
+DAY_S: Final = 86400.0
+LATE_S: Final = 21 * DAY_S
 MODES: Final = ("--once", "--continuous")
-_QUICK: Final = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_LONG_S: Final = 240.0
+_KEPT: Final = "10d"
+_QUEUES: Final = 2
 
 
-def killed(times: int) -> str:
+def run_killed(times: int) -> str:
     """So many kills of ``--once`` and of ``--continuous`` each; afterwards the lake equals plain Python."""
-    with tempfile.TemporaryDirectory() as folder:
-        ground = _Ground(Path(folder), random.Random(times))
+    with _ground(times) as ground:
         ground.undisturbed()
         struck: Counter[str] = Counter()
         for mode in MODES:
@@ -47,17 +44,58 @@ def killed(times: int) -> str:
                 if where := ground.strike(mode):
                     struck[where] += 1
                     done += 1
-        session = start("local[2]", small(Path(folder)))
-        lake = run(session, ground.root, ground.lake)
+        for _ in range(times // 5):
+            ground.java_killed()
+        lake = run(ground.readers.session, ground.root, ground.lake)
+        ground.readers.agree()
         compared(lake, [row for each in ground.written for row in rows(each.written)])
-        counts = lake.view().counts()
-        session.stop()
+        counts, reads = lake.view().counts(), ground.readers.reads
     assert struck["within a batch"], struck
     moments = ", ".join(f"{number} {where}" for where, number in sorted(struck.items()))
     return (
-        f"the pipeline killed {times} times with --once and as often with --continuous ({moments}): "
-        f"{counts['samples']:,} samples of {len(ground.written)} recorders, {ground.late} of them three weeks late: "
-        "none lost, none twice"
+        f"the pipeline killed {times} times with --once and as often with --continuous ({moments}), its Java alone "
+        f"{times // 5} times: {counts['samples']:,} samples of {len(ground.written)} recorders, {ground.late} of them "
+        f"three weeks late: none lost, none twice; {reads:,} tables read by three readers alike"
+    )
+
+
+def tidy_killed(times: int) -> str:
+    """``tidy`` so often while ``run --continuous`` takes in what comes, which must not end; at times both are killed.
+
+    A first day, of which samples are not kept, is there in the beginning.
+    """
+    with _ground(times) as ground:
+        ground.record(LATE_S)
+        run(ground.readers.session, ground.root, ground.lake)
+        ground.record()
+        run(ground.readers.session, ground.root, ground.lake)
+        before = time.monotonic()
+        with ground.tidying() as child:
+            wait_until(lambda: ground.tidied() != 0, LONG_S, what="a first table tidied")
+            began_s = time.monotonic() - before
+            assert child.wait(LONG_S) == 0
+        whole_s, struck = time.monotonic() - before - began_s, Counter[str]()
+        while struck["killed"] + struck["killed with the run"] < times:
+            with ground.program("--continuous") as running:
+                while struck["killed"] + struck["killed with the run"] < times:
+                    struck[how := ground.strike_tidy(running, whole_s)] += 1
+                    if how == "killed with the run":
+                        break
+                else:
+                    wait_until(lambda: ground.taken_in(running), LONG_S, what="all of it taken in")
+        with ground.tidying() as child:
+            assert child.wait(LONG_S) == 0
+        lake = run(ground.readers.session, ground.root, ground.lake)
+        ground.readers.agree()
+        first = str(lake.view().said()["kept_from"])
+        every = unique(row for each in ground.written for row in rows(each.written))
+        counted(lake, [row for each in ground.written[1:] for row in rows(each.written)])
+        rolled_up(lake, every)
+        batches, reads = lake.view().batch, ground.readers.reads
+    moments = ", ".join(f"{number} {what}" for what, number in sorted(struck.items()))
+    return (
+        f"tidy beside a run that goes on ({moments}): {batches} batches, {len(every):,} samples, none lost, none "
+        f"twice, those before {first} removed; {reads:,} tables read by three readers alike"
     )
 
 
@@ -67,6 +105,8 @@ class _Ground:
 
     folder: Path
     rng: random.Random
+    readers: Readers
+    start_at: float
     written: list[Watched] = field(default_factory=list)
     late: int = 0
     start_s: float = 0.0
@@ -78,16 +118,28 @@ class _Ground:
 
     @property
     def lake(self) -> Path:
-        return self.folder / "lake"
+        return self.readers.place
+
+    def record(self, late_s: float = 0.0) -> None:
+        """Another recorder's 100 polls."""
+        number = len(self.written)
+        watched = Watched(self.root, "shop", f"{number:012x}")
+        begin = self.start_at + number * 400 - late_s
+        for path in watched.record(begin, 100, seed=number, trouble=range(10, 40)):
+            os.utime(path, (time.time() - late_s,) * 2)
+            polls = sum(line.kind == "figures" for line in open_segment(path).lines())
+            self.readers.segments[path.relative_to(self.root).as_posix()] = polls * _QUEUES
+        self.written.append(watched)
+        self.late += bool(late_s)
 
     def undisturbed(self) -> None:
         """One whole run, to know which moments there are."""
-        self._record()
+        self.record()
         before = time.monotonic()
-        with self._program("--once") as child:
-            wait_until(lambda: self._newest("segments") > 0, _LONG_S, what="a batch")
+        with self.program("--once") as child:
+            wait_until(lambda: newest(self.lake, "segments") > 0, LONG_S, what="a batch")
             self.start_s = time.monotonic() - before
-            assert child.wait(_LONG_S) == 0
+            assert child.wait(LONG_S) == 0
         self.batch_s = time.monotonic() - before - self.start_s
 
     def strike(self, mode: str) -> str:
@@ -96,77 +148,83 @@ class _Ground:
         Three in four within a new batch, as that is where there is something to lose, or shortly after it; the others
         while it starts or does a batch again. For ever, half in a later batch, on a segment that came meanwhile.
         """
-        self._record()
-        begun = self._newest("segments")
-        with self._program(mode) as child, self._quoting():
+        self.record(LATE_S if len(self.written) % 5 == 4 else 0.0)
+        begun = newest(self.lake, "segments")
+        with self.program(mode) as child:
             delay = self.rng.uniform(0, self.start_s + self.batch_s)
             if self.rng.random() < 0.75:
-                wait_until(lambda: self._newest("segments") > begun, _LONG_S, what="a batch")
+                wait_until(lambda: newest(self.lake, "segments") > begun, LONG_S, what="a batch")
                 if mode == "--continuous" and self.rng.random() < 0.5:
-                    wait_until(lambda: self._newest("samples") > begun, _LONG_S, what="the end of a batch")
-                    self._record()
-                    wait_until(lambda: self._newest("segments") > begun + 1, _LONG_S, what="a later batch")
+                    wait_until(lambda: newest(self.lake, "samples") > begun, LONG_S, what="the end of a batch")
+                    self.record()
+                    wait_until(lambda: newest(self.lake, "segments") > begun + 1, LONG_S, what="a later batch")
                 delay = self.rng.uniform(0, self.batch_s)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                assert child.wait(delay) == 0
+            if ended(child, delay):
                 return ""
-            self._kill(child)
-            self._read()
-        return "within a batch" if self._newest("segments") > self._newest("samples") else "outside"
+            kill(child)
+            self.readers.agree()
+        return "within a batch" if newest(self.lake, "segments") > newest(self.lake, "samples") else "outside"
 
-    def _read(self) -> None:
-        """Three readers that know nothing of qmon find the same of each table, whatever was cut short."""
-        for name in BATCH:
-            found = counted(self.lake, name)
-            assert len(set(found.values())) == 1, (name, found)
+    def java_killed(self) -> None:
+        """Its Java alone is killed within a batch: qmon says that it failed."""
+        self.record()
+        begun = newest(self.lake, "segments")
+        with self.program("--continuous") as child:
+            wait_until(lambda: newest(self.lake, "segments") > begun, LONG_S, what="a batch")
+            (java, *_) = [p for p in psutil.Process(child.pid).children(recursive=True) if p.name() == "java"]
+            java.kill()
+            assert child.wait(LONG_S) != 0
+        self.readers.agree()
 
-    def _kill(self, child: subprocess.Popen[bytes]) -> None:
-        """All its processes, qmon alone, or its Java alone, of which qmon must then say that it failed."""
-        whom = self.rng.randrange(3)
-        java = [each for each in psutil.Process(child.pid).children(recursive=True) if each.name() == "java"]
-        if whom == 0:
-            os.killpg(child.pid, signal.SIGKILL)
-        elif whom == 1 or not java:
-            child.kill()
-        else:
-            java[0].kill()
-            assert child.wait(_LONG_S) != 0
+    def strike_tidy(self, running: Popen[bytes], whole_s: float) -> str:
+        """Record something, tidy, and kill that at a random moment, in one of four together with the run."""
+        self.record()
+        before = self.tidied()
+        with self.tidying() as child:
+            if self.rng.random() < 0.8:
+                wait_until(lambda: self.tidied() != before or child.poll() == 0, LONG_S, what="a first table tidied")
+            over = ended(child, self.rng.uniform(0, whole_s))
+            if both := not over and self.rng.random() < 0.25:
+                kill(running)
+            kill(child)
+            assert both or running.poll() is None, "the run has ended"
+        self.readers.agree()
+        return "ended before" if over else "killed with the run" if both else "killed"
 
-    def _record(self) -> None:
-        """Another recorder's 100 polls; every fifth is three weeks late."""
-        number = len(self.written)
-        late = LATE_S if number % 5 == 4 else 0.0
-        watched = Watched(self.root, "shop", f"{number:012x}")
-        for path in watched.record(START + number * 400 - late, 100, seed=number, trouble=range(10, 40)):
-            os.utime(path, (time.time() - late,) * 2)
-        self.written.append(watched)
-        self.late += bool(late)
+    def tidied(self) -> int:
+        """When the table ``segments``, the first to be tidied, got its checkpoint, the end of that; 0: never."""
+        found = self.lake / "segments" / "_delta_log" / "_last_checkpoint"
+        return found.stat().st_mtime_ns if found.exists() else 0
 
-    @contextlib.contextmanager
-    def _quoting(self) -> Iterator[None]:
-        """What fails within is told with the last that the program has said."""
-        try:
-            yield
-        except AssertionError as problem:
-            raise AssertionError((self.folder / "said.txt").read_text("utf-8", "replace")[-2000:]) from problem
+    def taken_in(self, running: Popen[bytes]) -> bool:
+        """Whether nothing is left to take in; the run goes on."""
+        assert running.poll() is None, "the run has ended"
+        table = DeltaTable(str(self.lake / "segments")).to_pyarrow_table(columns=["file"])
+        claimed = set(table["file"].to_pylist())
+        return self.readers.segments.keys() <= claimed and newest(self.lake, "samples") == newest(self.lake, "segments")
 
-    def _newest(self, table: str) -> int:
-        """The batch that is begun last (of ``segments``) or done last (of ``samples``); 0: none."""
-        path = str(self.lake / table)
-        return (DeltaTable(path).transaction_version(APP) or 0) if DeltaTable.is_deltatable(path) else 0
-
-    @contextlib.contextmanager
-    def _program(self, mode: str) -> Iterator[subprocess.Popen[bytes]]:
-        """It, until the end with nothing of it left."""
-        command = program("pipeline", "run", "--recordings", str(self.root), "--lake", str(self.lake), mode)
-        with (self.folder / "said.txt").open("ab") as said:
-            child = subprocess.Popen(
-                [*command, "--every", "1s", "--conf", "spark.sql.shuffle.partitions=2", "--conf", _QUICK], cwd=ROOT,
-                env=surroundings(), start_new_session=True, stdout=said, stderr=said,
-            )  # fmt: skip
-        try:
+    @contextmanager
+    def program(self, mode: str) -> Iterator[Popen[bytes]]:
+        """``run``."""
+        place = ("--recordings", str(self.root), "--lake", str(self.lake))
+        with started(self.folder, "run", *place, mode, "--every", "1s") as child:
             yield child
+
+    @contextmanager
+    def tidying(self) -> Iterator[Popen[bytes]]:
+        """``tidy``."""
+        with started(self.folder, "tidy", "--lake", str(self.lake), "--keep-samples", _KEPT) as child:
+            yield child
+
+
+@contextmanager
+def _ground(seed: int) -> Iterator[_Ground]:
+    """Nothing yet, with a Spark that reads. What is recorded begins two days ago at noon."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        session = start("local[2]", small(folder))
+        try:
+            begin = time.time() // DAY_S * DAY_S - 1.5 * DAY_S
+            yield _Ground(folder, random.Random(seed), Readers(session, folder / "lake"), begin)
         finally:
-            if child.poll() is None:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
+            session.stop()

@@ -1,0 +1,145 @@
+"""``qmon pipeline …`` as a program that is killed with SIGKILL, and what three readers then find in its lake."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import polars
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from qmon.pipeline.lake.delta import APP
+from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.lake.schema import BATCH, TABLES
+from tests.cli.calling import ROOT, program, surroundings
+from tests.pipeline.readers import duck
+
+LONG_S: Final = 240.0
+_QUICK: Final = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_ROLLED: Final = ("minutes", "hours", "days")
+_OF_ROLLED: Final = ("target", "queue", "start_at")
+_KEYS: Final = {
+    "segments": ("file",),
+    "polls": ("target", "recorder", "sequence"),
+    "samples": ("target", "recorder", "sequence", "queue"),
+    **dict.fromkeys(_ROLLED, _OF_ROLLED),
+    "runs": ("target", "queue", "code", "first_at"),
+    "operations": ("target", "id"),
+    "messages": ("target", "queue", "made", "archive_id"),
+}
+"""What tells a row from each other one of its table."""
+_ADDED_UP: Final = {"segments": "bytes", "polls": "queues", **dict.fromkeys(_ROLLED, "samples"), "runs": "samples"}
+
+
+class Found(NamedTuple):
+    """What a reader finds in a table: rows, how many of them differ, and a sum."""
+
+    rows: int
+    different: int
+    total: float
+
+
+@contextlib.contextmanager
+def started(folder: Path, *arguments: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The program, in a process group of its own; at the end nothing of it is left. What it says goes to a file."""
+    with (folder / "said.txt").open("ab") as said:
+        child = subprocess.Popen(
+            [*program("pipeline", *arguments), "--conf", "spark.sql.shuffle.partitions=2", "--conf", _QUICK], cwd=ROOT,
+            env=surroundings(**environment), start_new_session=True, stdout=said, stderr=said,
+        )  # fmt: skip
+    try:
+        yield child
+    except AssertionError as problem:
+        raise AssertionError((folder / "said.txt").read_text("utf-8", "replace")[-3000:]) from problem
+    finally:
+        kill(child)
+
+
+def kill(child: subprocess.Popen[bytes]) -> None:
+    """SIGKILL to all of its processes."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def ended(child: subprocess.Popen[bytes], within_s: float) -> bool:
+    """Whether it ends by itself, and well, in so many seconds."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        assert child.wait(within_s) == 0
+        return True
+    return False
+
+
+def newest(lake: Path, table: str) -> int:
+    """The batch or take that a table holds; 0: none."""
+    path = str(lake / table)
+    return (DeltaTable(path).transaction_version(APP) or 0) if DeltaTable.is_deltatable(path) else 0
+
+
+@dataclass
+class Readers:
+    """DuckDB, Polars and Spark, of one lake. ``segments``: how many samples are in each; ``reads``: tables so far."""
+
+    session: SparkSession
+    place: Path
+    segments: dict[str, int] = field(default_factory=dict)
+    reads: int = 0
+
+    @property
+    def lake(self) -> Lake:
+        """The lake as qmon reads it."""
+        return Lake(self.session, str(self.place))
+
+    def agree(self) -> None:
+        """They find the same in each table, and nothing twice; what belongs to one batch tells of the same samples.
+
+        Each version is read by its number, as others may write meanwhile.
+        """
+        view, last = self.lake.view(), dict[str, tuple[int, Found]]()
+        for name in TABLES:
+            if (table := self.lake.table(name).version()) is not None:
+                last[name] = table.version(), self.same(name, table)
+        if not view.batch:
+            return
+        found = {}
+        for name in BATCH:
+            table = view.version(name)
+            assert table is not None
+            number, known = last[name]
+            found[name] = known if number == table.version() else self.same(name, table)
+        taken = view.read("segments").where(F.col("batch") <= view.batch).collect()
+        whole = sum(self.segments[row.file] for row in taken)
+        kept = sum(self.segments[row.file] for row in taken if str(row.date) >= view.said().get("kept_from", ""))
+        assert view.counts()["samples"] == whole
+        assert {found["samples"].rows, found["polls"].total} <= {whole, kept}, (whole, kept, found)
+        assert {found[name].total for name in _ROLLED} == {whole}, (whole, found)
+
+    def same(self, name: str, version: DeltaTable) -> Found:
+        """What each of them finds in one version of a table."""
+        self.reads += 1
+        path, number = str(self.place / name), version.version()
+        keys, total = _KEYS.get(name, ("target",)), _ADDED_UP.get(name, "bucket")
+        with duck() as connection:
+            query = f"SELECT count(*), count(DISTINCT ({', '.join(keys)})), coalesce(sum({total}), 0)"
+            (row,) = connection.execute(f"{query} FROM delta_scan(?, version=?)", [path, number]).fetchall()
+        table = self.lake.table(name)
+        spark = table.read(table.files(version)).agg(
+            F.count("*"), F.count_distinct(F.struct(*keys)), F.coalesce(F.sum(total), F.lit(0))
+        )
+        frame = polars.scan_delta(path, version=number).select(*keys, polars.col(total).alias("total")).collect()
+        found = {
+            "duckdb": Found(*row),
+            "polars": Found(frame.height, frame.select(keys).n_unique(), float(frame["total"].sum())),
+            "spark": Found(*spark.collect()[0]),
+        }
+        assert len(set(found.values())) == 1, (name, number, found)
+        assert name not in _KEYS or found["polars"].rows == found["polars"].different, (name, number, found)
+        return found["polars"]
