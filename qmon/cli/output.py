@@ -22,7 +22,7 @@ _UNITS: Final = {
     **dict.fromkeys(("push_rate", "pop_rate", "complete_rate", "archive_rate"), "per_s"),
     **dict.fromkeys(("push_rate_before", "pop_rate_best_hour", "push_rate_growth_per_day"), "per_s"),
     **dict.fromkeys(("started_at", "ended_at", "kept_until", "until"), "epoch_s"),
-    **dict.fromkeys(("fill", "confidence", "kept", "watched"), "share"),
+    **dict.fromkeys(("fill", "confidence", "kept", "watched", "counters_watched"), "share"),
     "growth": "bytes_per_s",
     "wal_per_cycle": "bytes",
 }

@@ -30,6 +30,8 @@ _DEFAULTS: Final = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     # Small tasks, so that all processors end at about the same time.
     "spark.sql.files.maxPartitionBytes": "32m",
+    # Small segments many to a task: each task writes files of its own for each bucket.
+    "spark.sql.files.openCostInBytes": "64k",
     # A task writes few days, and those of one come together: sorting all rows by day first would cost more.
     "spark.sql.maxConcurrentOutputFileWriters": "32",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
@@ -38,6 +40,9 @@ _DEFAULTS: Final = {
     # A segment that its recorder's retention took away in between is reported, not a reason to stand still for ever.
     "spark.sql.files.ignoreMissingFiles": "true",
     "spark.ui.enabled": "false",
+    # Nor does it remember for pages that nobody sees what it has done: of a thousand jobs that is 100 MB.
+    **dict.fromkeys(("spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.sql.ui.retainedExecutions"), "20"),
+    "spark.ui.retainedTasks": "1000",
     "spark.ui.showConsoleProgress": "false",
 }
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"

@@ -6,20 +6,23 @@ itself, at random moments.
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from qmon.errors import QmonError
-from qmon.pipeline.ingest.batch import take_in
 from qmon.pipeline.ingest.segments import Intake
-from qmon.pipeline.lake.delta import ChangedMeanwhile, Conflict, LakeTable
+from qmon.pipeline.lake.delta import Conflict, LakeTable
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.lake.schema import BATCH
 from qmon.pipeline.lake.tidy import Keep, tidy
-from tests.pipeline.comparing import START, compared, run
+from qmon.pipeline.rollup.rollups import DAY_S
+from tests.pipeline import reference
+from tests.pipeline.comparing import START, compared, rolled_up, run
+from tests.pipeline.comparing import counted as every_sample
 from tests.pipeline.readers import counted
 from tests.pipeline.recordings import Watched, rows
 
@@ -65,44 +68,75 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
         assert (lake.view().batch, lake.view().counts()["samples"]) == (0, 0)
         assert counted(place, "samples") == dict.fromkeys(("duckdb", "polars", "deltalake"), 0)
     more = Watched(root, "shop", "cccccccccccc")
-    more.record(START + 30, 40, seed=2)
+    more.record(START - 3600, 40, seed=2)
     lake = run(spark, root, place)
     assert lake.view().batch == 2
     compared(lake, [row for each in (watched, more) for row in rows(each.written)])
     assert lake.view().counts()["duplicates"] == 0
+    assert [lake.view(batch).counts()["samples"] for batch in (0, 1, 2)] == [0, 80, 160]
 
     late = Watched(root, "shop", "dddddddddddd")
-    (path,) = late.record(START - 3600, 20, seed=3)
+    (path,) = late.record(START + 30, 20, seed=3)
     one, other = Intake(lake, str(root)), Intake(lake, str(root))
     one._claim(3, {path.relative_to(root).as_posix(): 1})
     with pytest.raises(Conflict, match="somebody else writes to the lake"):
         other._claim(3, {path.relative_to(root).as_posix(): 1})
-    monkeypatch.setattr("qmon.pipeline.ingest.segments.take_in", tidied_meanwhile(lake))
+    tries = tidied_meanwhile(lake, monkeypatch)
     assert one.step() is not None  # is done again on top of what was tidied
+    assert tries == [False, True]
     whole = [row for each in (watched, more, late) for row in rows(each.written)]
     compared(lake, whole)
-    tidy(lake, Keep(unused_s=0.0))
-    compared(lake, whole)
-    for name in ("samples", "minutes", "hours"):
-        assert set(counted(place, name).values()) == {lake.view().read(name).count()}
+    too_late(lake, root, place, whole)
 
 
-def tidied_meanwhile(lake: Lake) -> Any:
-    """A batch that finds the lake tidied between what it reads and what it commits, once."""
-    done = list[bool]()
+def tidied_meanwhile(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """A batch finds the lake tidied, for the first days too, between what it reads and what it commits to the hours.
 
-    def taking(*arguments: Any) -> Any:
-        with pytest.MonkeyPatch.context() as patch:
-            whole = LakeTable.commit
+    Returns of each of its tries whether it could commit them, as it goes on.
+    """
+    commit, tries = LakeTable.commit, list[bool]()
 
-            def committing(self: LakeTable, *more: Any, **named: Any) -> bool:
-                if not done and self.root.endswith(f"/{BATCH[4]}"):
-                    done.append(True)
-                    tidy(lake, Keep())
-                    raise ChangedMeanwhile("tidied")
-                return whole(self, *more, **named)
+    def committing(self: LakeTable, batch: int, *more: Any, **named: Any) -> bool:
+        if not self.root.endswith("/hours"):
+            return commit(self, batch, *more, **named)
+        if not tries:
+            assert sum(each.compacted for each in tidy(lake, Keep())) > 0
+        tries.append(False)
+        tries[-1] = commit(self, batch, *more, **named)
+        return tries[-1]
 
-            patch.setattr(LakeTable, "commit", committing)
-            return take_in(*arguments)
+    monkeypatch.setattr(LakeTable, "commit", committing)
+    return tries
 
-    return taking
+
+def too_late(lake: Lake, root: Path, place: Path, whole: list[dict[str, Any]]) -> None:
+    """Of what comes over midnight the day whose samples are kept no more stays as it is; the next one counts."""
+    old, kept = reference.date(START), reference.date(START + DAY_S)
+    gone = [row for row in whole if reference.date(row["sampled_at"]) == old]
+    before = rolled(place, old)
+    today = datetime.date.fromisoformat(kept) + datetime.timedelta(days=1)
+    removed = {each.table: each.old_rows for each in tidy(lake, Keep({"samples": DAY_S}, 0.0), today) if each.old_rows}
+    assert removed == {"samples": len(gone), "polls": len(gone) // 2}
+    assert set(counted(place, "samples").values()) == {len(whole) - len(gone)}
+    late = Watched(root, "shop", "eeeeeeeeeeee")
+    (path, _) = late.record(START + 1140, 60, seed=4)  # from 23:59
+    assert Intake(lake, str(root)).step() is not None
+    assert rolled(place, old) == before
+    (told,) = stored(place, "bad")
+    reason = f"days before {kept}, of which samples are kept no more, are left as they are"
+    assert (Path(told["file"]).name, told["place"], told["reason"]) == (path.name, 0, reason)
+    counting = [row for row in (*whole, *rows(late.written)) if reference.date(row["sampled_at"]) == kept]
+    rolled_up(lake, every_sample(lake, counting), since=kept)
+    assert lake.view().said()["kept_from"] == kept
+
+
+def rolled(place: Path, date: str) -> list[Any]:
+    """All that follows from the samples of a day."""
+    tables = ("minutes", "hours", "days", "runs")
+    return [sorted(repr(row) for row in stored(place, name) if str(row["date"]) == date) for name in tables]
+
+
+def stored(place: Path, table: str) -> list[dict[str, Any]]:
+    """The rows of a table, read without Spark."""
+    rows: list[dict[str, Any]] = DeltaTable(str(place / table)).to_pyarrow_dataset().to_table().to_pylist()
+    return rows

@@ -21,7 +21,7 @@ from qmon.pipeline.report.facts import Asked, ReportFacts, gather
 from qmon.pipeline.report.headline import headline
 from qmon.pipeline.report.html import page
 from qmon.pipeline.report.period import Period
-from qmon.pipeline.report.text import good_share, number, seconds
+from qmon.pipeline.report.text import good_share, number, percent, seconds
 from qmon.recording.write.retention import new_bytes
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, run
@@ -112,6 +112,8 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
     found = Page(text).tables
     queues, troubles = found["Queues"], found["Incidents"]
     assert {tuple(cells[:9]) for cells in queues[1:]} == {queue_cells(key[1], row) for key, row in wanted.items()}
+    spans = {(key[1], percent(min(1.0, row["flow_s"] / (period.end - period.start)))) for key, row in wanted.items()}
+    assert {(cells[0], cells[-1]) for cells in queues[1:]} == spans
     told = [each for each in reference.incidents(reference.unique(expected)) if each["end_at"] >= period.start]
     assert sorted(tuple(cells[:6]) for cells in troubles[1:]) == sorted(map(incident_cells, told))
     hours = reference.rollup(measured, 3600)

@@ -37,12 +37,14 @@ class TidyReport(TypedDict):
 class QueuePeriod(TypedDict):
     """A queue over the period: rates in messages per second, ``growth`` of the push rate for a day.
 
-    ``watched``: the share of the period in which it was; ``_before``: of as long a time before.
+    ``watched``: the share of the period in which it was; ``counters_watched``: the share that its counters span, of
+    which rates are; ``_before``: of as long a time before.
     """
 
     target: str
     queue: str
     watched: float
+    counters_watched: float
     incidents: int
     incident_seconds: float
     incident_before_seconds: float | None

@@ -103,7 +103,7 @@ def take_in(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[str, in
     }  # fmt: skip
     totals = {name: count + new[name] for name, count in before.counts().items()}
     for name in BATCH:
-        said = {**before.said(), "counts": totals} if name == "samples" else None
+        said = {"counts": totals} if name == "samples" else None
         added, removed = changes.added.get(name, WrittenFiles()), changes.removed.get(name, Files())
         if not lake.table(name).commit(batch, added, removed, said) and name not in done:
             raise Conflict(f"somebody else writes to the lake {lake.storage.root}; run one at a time")

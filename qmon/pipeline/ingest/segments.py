@@ -27,6 +27,7 @@ from qmon.pipeline.lake.delta import APP, ChangedMeanwhile, Conflict, committed
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import SEGMENTS, bucket
 from qmon.pipeline.lake.storage import Storage
+from qmon.pipeline.repeated import repeated
 from qmon.pipeline.session import first_line
 from qmon.recording.format.frames import SUFFIX
 from qmon.recording.write.retention import MARK
@@ -34,7 +35,6 @@ from qmon.recording.write.retention import MARK
 BATCH_BYTES: Final = 1_000_000_000
 """Bytes of the segments of a batch; one segment at least."""
 _TRIES: Final = 3
-_CHECK_S: Final = 0.5
 _NO_DATE: Final = datetime.date(1970, 1, 1)
 
 
@@ -88,10 +88,10 @@ class Intake:
         table = self._table.made()
         if (committed(table) or 0) >= batch:
             raise Conflict(told)
-        try:
+        try:  # a second one with this number is refused, and what `tidy` commits at that moment is no obstacle
             write_deltalake(
                 table, pa.Table.from_pylist(rows, to_arrow_schema(SEGMENTS)), mode="append",
-                commit_properties=CommitProperties(app_transactions=[Transaction(APP, batch)], max_commit_retries=0),
+                commit_properties=CommitProperties(app_transactions=[Transaction(APP, batch)]),
             )  # fmt: skip
         except CommitFailedError as problem:
             raise Conflict(told) from problem
@@ -120,29 +120,19 @@ def run(
     """Take in all that is new, and with ``every_s`` look for more so often (seconds) until ``stop`` is set.
 
     ``on_batch``: called after each batch, on another thread. Raises ``QmonError`` with one line where a batch fails.
-    The signal that sets ``stop`` may have ended Spark's Java as well: then it can only be missed.
     """
-    ending, failed = stop or threading.Event(), list[Exception]()
 
-    def work() -> None:
-        try:
-            while not ending.is_set():
-                if (done := intake.step()) is not None:
-                    if on_batch is not None:
-                        on_batch(*done)
-                elif every_s is None:
-                    return
-                else:
-                    ending.wait(every_s)
-        except Exception as problem:
-            failed.append(problem)
+    def step() -> bool:
+        if (done := intake.step()) is None:
+            return False
+        if on_batch is not None:
+            on_batch(*done)
+        return True
 
-    worker = threading.Thread(target=work, name="qmon-pipeline", daemon=True)
-    worker.start()
-    while worker.is_alive() and not ending.is_set():
-        worker.join(_CHECK_S)
-    if failed and not ending.is_set():
-        _raise(failed[0])
+    try:
+        repeated(step, every_s, stop)
+    except Exception as problem:
+        _raise(problem)
 
 
 def _raise(problem: Exception) -> None:

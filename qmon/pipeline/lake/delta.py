@@ -35,6 +35,8 @@ APP: Final = "qmon"
 SAID: Final = "qmon"
 _STATISTICS: Final = ("target", "sampled_at", "start_at", "batch", "archive_id", "archived_at")
 """Columns whose least and greatest value the log has of each file, so that readers pass over files."""
+_TRIES: Final = 20
+"""To commit, when others commit at the same moment."""
 _PROPERTIES: Final = {"delta.logRetentionDuration": "interval 7 days", "delta.checkpointInterval": "20"}
 
 
@@ -43,7 +45,7 @@ class Conflict(QmonError):
 
 
 class ChangedMeanwhile(Conflict):
-    """Somebody else has committed something to a table since it was read."""
+    """What was read of a table has been written anew since by somebody else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,7 @@ class LakeTable:
 
     def found(self, stamp: str) -> WrittenFiles:
         """The Parquet files in the folder ``stamp``, with what their footers say."""
-        place = pa.fs.PyFileSystem(DeltaStorageHandler(self.uri, dict(self.options)))
+        place = self._place()
         selector = pa.fs.FileSelector(stamp, allow_not_found=True, recursive=True)
         files = [each for each in place.get_file_info(selector) if each.path.endswith(".parquet")]
         now, adds, rows = int(time.time() * 1000), [], 0
@@ -191,33 +193,56 @@ class LakeTable:
         batch: int,
         written: WrittenFiles = WrittenFiles(),
         removed: Files = Files(),
-        said: object = None,
+        said: Mapping[str, Any] | None = None,
         app: str = APP,
     ) -> bool:
-        """Make files part of the table, and others not, as batch number ``batch``; ``said``: kept with the commit.
+        """Make files part of the table, and others not, as batch number ``batch``; ``said``: to ``say`` with it.
 
         False where that batch was committed already. Raises ``Conflict`` where somebody else has committed that batch
-        meanwhile, and ``ChangedMeanwhile`` where they have committed something else.
+        meanwhile, and ``ChangedMeanwhile`` where one of the files that are removed is no part of the table any more.
         """
-        table = self.made()
-        if (committed(table, app) or 0) >= batch:
-            return False
         now = int(time.time() * 1000)
         gone = [
             RemoveAction(path, True, now, size, dict(partition))
             for path, size, partition in zip(removed.paths, removed.sizes, removed.partitions, strict=True)
         ]
+        for left in reversed(range(_TRIES)):
+            table = self.made()
+            if (committed(table, app) or 0) >= batch:
+                if left < _TRIES - 1:
+                    raise Conflict(f"somebody else writes to the table {self.uri}; run one at a time")
+                return False
+            if gone and not set(removed.paths) <= set(self.files(table).paths):
+                raise ChangedMeanwhile(f"files of the table {self.uri} were written anew meanwhile")
+            if self._committed(table, [*written.adds, *gone], said, [Transaction(app, batch)]):
+                return True
+        raise ChangedMeanwhile(f"others commit to the table {self.uri} all the time")
+
+    def say(self, said: Mapping[str, Any]) -> None:
+        """Commit these entries, beside those that were said before. Raises ``ChangedMeanwhile``."""
+        if not any(self._committed(self.made(), [], said) for _ in range(_TRIES)):
+            raise ChangedMeanwhile(f"others commit to the table {self.uri} all the time")
+
+    def _committed(
+        self,
+        table: DeltaTable,
+        actions: list[AddAction | RemoveAction],
+        said: Mapping[str, Any] | None,
+        transactions: list[Transaction] | None = None,
+    ) -> bool:
+        """Commit right after this version, the newest; False where somebody else was faster."""
+        entries = None if said is None else {SAID: json.dumps({**self.said(table), **said}, sort_keys=True)}
         try:
             table.create_write_transaction(
-                [*written.adds, *gone], "append", table.schema(), list(PARTITIONS),
+                actions, "append", table.schema(), list(PARTITIONS),
                 commit_properties=CommitProperties(
-                    custom_metadata={SAID: json.dumps(said, sort_keys=True)},
-                    app_transactions=[Transaction(app, batch)], max_commit_retries=0,
+                    custom_metadata=entries, app_transactions=transactions, max_commit_retries=0
                 ),
             )  # fmt: skip
         except CommitFailedError as problem:
-            kind = Conflict if (committed(self.version(), app) or 0) >= batch else ChangedMeanwhile
-            raise kind(f"somebody else writes to the table {self.uri}; run one at a time") from problem
+            if table.version() == self.made().version():
+                raise QmonError(f"the table {self.uri} takes no commit: {problem}") from problem
+            return False
         return True
 
     def replace(self, frame: DataFrame) -> None:
@@ -226,16 +251,26 @@ class LakeTable:
         batch = (committed(table) or 0) + 1
         self.commit(batch, self.write(frame, f"{batch:09d}-{secrets.token_hex(4)}"), self.files(table))
 
-    def said(self, version: DeltaTable | None) -> Any:
-        """What the newest commit said that said anything; ``None``: none did."""
+    def said(self, version: DeltaTable | None) -> Mapping[str, Any]:
+        """What was said up to a version, as far as the log goes back."""
         if version is None:
-            return None
-        here = version.version()
-        for many in (4, 100, None):
-            for commit in version.history(many):
-                if commit.get("version", -1) <= here and SAID in commit:
-                    return json.loads(commit[SAID])
-        return None
+            return {}
+        place = self._place()
+        for number in range(version.version(), -1, -1):  # ``DeltaTable.history`` tells of the newest version alone
+            try:
+                with place.open_input_stream(f"_delta_log/{number:020d}.json") as commit:
+                    lines: list[bytes] = commit.read().splitlines()
+            except FileNotFoundError:
+                break
+            for line in lines:
+                entry = json.loads(line).get("commitInfo", {}) if line.startswith(b'{"commitInfo"') else {}
+                if SAID in entry:
+                    found: Mapping[str, Any] = json.loads(entry[SAID])
+                    return found
+        return {}
+
+    def _place(self) -> pa.fs.PyFileSystem:
+        return pa.fs.PyFileSystem(DeltaStorageHandler(self.uri, dict(self.options)))
 
 
 def committed(version: DeltaTable | None, app: str = APP) -> int | None:

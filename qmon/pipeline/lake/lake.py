@@ -69,7 +69,7 @@ class LakeView:
 
     def said(self) -> Mapping[str, Any]:
         """What the newest batch said: ``counts``, and ``kept_from``, the first day of which samples are kept."""
-        return self.lake.table("samples").said(self.version("samples")) or {}
+        return self.lake.table("samples").said(self.version("samples"))
 
     def counts(self) -> dict[str, int]:
         """Totals since the lake was made: segments, lines, bad, samples, duplicates."""

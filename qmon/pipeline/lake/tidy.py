@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import datetime
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-from deltalake import CommitProperties, DeltaTable
+from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 
-from qmon.pipeline.lake.delta import SAID, ChangedMeanwhile, LakeTable
+from qmon.pipeline.lake.delta import ChangedMeanwhile, LakeTable
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import TABLES
 
 UNUSED_S: Final = 7 * 86400.0
 _DAY_S: Final = 86400.0
+_TRIES: Final = 5
 KEPT_FROM: Final = "kept_from"
 """In what ``samples`` say: the first day of which they are kept, so that no hour is computed anew without them."""
 _TOGETHER: Final = {"samples": ("samples", "polls"), "minutes": ("minutes",), "messages": ("messages",)}
@@ -29,7 +29,7 @@ class Keep:
     """For how long, in seconds. ``tables``: what of ``KEEPABLE`` is kept for a time only, by its days.
 
     ``unused_s``: files that no version of the last so many seconds needs are removed; readers that began with such a
-    version lose them.
+    version lose them, and a batch or take that has been under way for longer loses what it has written.
     """
 
     tables: Mapping[str, float] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Tidied:
 def tidy(lake: Lake, keep: Keep, today: datetime.date | None = None) -> list[Tidied]:
     """Remove what is older than it is kept, write small files anew as large ones, and remove what is needed no more.
 
-    Others may read and write meanwhile. Raises ``ChangedMeanwhile`` where somebody else has committed the same files.
+    Others may read and write meanwhile. Raises ``ChangedMeanwhile`` where they write the same files anew all the time.
     """
     day = today or datetime.datetime.now(datetime.UTC).date()
     first = {
@@ -58,34 +58,38 @@ def tidy(lake: Lake, keep: Keep, today: datetime.date | None = None) -> list[Tid
         for table, kept_s in keep.tables.items()
         for name in _TOGETHER[table]
     }
-    found = []
-    for name in TABLES:
-        table = lake.table(name)
-        if table.exists():
-            try:
-                found.append(_tidied(name, table, first.get(name), keep.unused_s))
-            except CommitFailedError as problem:
-                raise ChangedMeanwhile(
-                    f"somebody else writes to the table {table.uri}: {problem}; do it again"
-                ) from problem
-    return found
+    tables = {name: lake.table(name) for name in TABLES}
+    if (kept := first.get("samples")) is not None and (samples := tables["samples"]).exists():
+        # Before anything of these days is removed: from now on no batch computes their hours anew.
+        before = samples.said(samples.version()).get(KEPT_FROM, "")
+        samples.say({KEPT_FROM: max(str(kept), before)})
+    return [_tidied(name, table, first.get(name), keep.unused_s) for name, table in tables.items() if table.exists()]
 
 
 def _tidied(name: str, table: LakeTable, first: datetime.date | None, unused_s: float) -> Tidied:
-    version = table.made()
-    said = table.said(version)
-    if first is not None and name == "samples":
-        said = (said or {}) | {KEPT_FROM: max(str(first), (said or {}).get(KEPT_FROM, ""))}
-    # What the newest batch or take has said must not be lost.
-    saying = CommitProperties(custom_metadata={SAID: json.dumps(said, sort_keys=True)})
-    gone = version.delete(f"date < '{first}'", commit_properties=saying) if first is not None else {}
-    packed = version.optimize.compact(commit_properties=saying)
-    removed = version.vacuum(
-        int(unused_s // 3600), dry_run=False, enforce_retention_duration=False, full=True, commit_properties=saying
-    )
-    _shorten(version)
+    gone: Mapping[str, Any] = {}
+    if first is not None:
+        gone = _again(table, lambda version: version.delete(f"date < '{first}'"))
+    packed = _again(table, lambda version: version.optimize.compact())
+    removed = table.made().vacuum(int(unused_s // 3600), dry_run=False, enforce_retention_duration=False, full=True)
+    if table.said(table.version()):  # it must outlive the log in which it was said
+        table.say({})
+    _shorten(table.made())
     rows = gone.get("num_deleted_rows") or 0
     return Tidied(name, packed["numFilesRemoved"], packed["numFilesAdded"], rows, len(removed))
+
+
+def _again(table: LakeTable, do: Callable[[DeltaTable], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Do something with the newest version, and again where a batch has written the same files anew meanwhile."""
+    for left in reversed(range(_TRIES)):
+        try:
+            return do(table.made())
+        except CommitFailedError as problem:
+            if not left:
+                raise ChangedMeanwhile(
+                    f"somebody else writes to the table {table.uri}: {problem}; do it again"
+                ) from problem
+    raise AssertionError
 
 
 def _shorten(version: DeltaTable) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -22,10 +22,11 @@ from pyspark.sql.window import Window
 from qmon.engines.base import Target
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput, QmonError
+from qmon.model.layout.layout import Layout
 from qmon.pipeline.lake.delta import WrittenFiles, committed
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import MESSAGE, bucket
-from qmon.pipeline.messages.archive_reader import ArchiveTable, Survey, survey
+from qmon.pipeline.messages.archive_reader import ArchiveTable, Survey, archive_of, survey
 from qmon.pipeline.messages.spark_source import NAME, ArchivedMessages, KeyRangeRead, connect
 from qmon.pipeline.messages.watermarks import Range, Watermark, after, as_json, from_json, shared_out, wanted
 from qmon.pipeline.session import first_line
@@ -64,7 +65,7 @@ class Messages:
     def entry(self) -> MessageEntry:
         """The newest; an empty one where nothing was taken in yet."""
         version = self._table.version()
-        said = self._table.said(version) or {}
+        said = self._table.said(version)
         marks = {t: {q: from_json(mark) for q, mark in queues.items()} for t, queues in said.get("marks", {}).items()}
         return MessageEntry(committed(version) or 0, marks)
 
@@ -133,6 +134,15 @@ class Messages:
         holes = keys.withColumn("hole", F.col("key") - row)
         ends = holes.groupBy("place", "hole").agg(F.min("key").alias("first"), F.max("key").alias("last"))
         return sorted((row["first"], row["last"]) for row in ends.collect())
+
+
+def found_again(target: Target, layouts: Sequence[Layout]) -> list[ArchiveTable]:
+    """The archives of queues as they are now. Raises what connecting raises, and as ``archive_of`` does."""
+    connection = connect(target)
+    try:
+        return [archive_of(connection, engine_for(target), layout) for layout in layouts]
+    finally:
+        connection.close()
 
 
 def _checked(mark: Watermark, archive: ArchiveTable, seen: Survey, *, anew: bool) -> Watermark:

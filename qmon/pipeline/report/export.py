@@ -17,7 +17,7 @@ from pyarrow import parquet
 from qmon.model.text import spreadsheet_safe
 from qmon.pipeline.report.facts import ReportFacts, mean, rate
 from qmon.pipeline.report.period import Trouble
-from qmon.pipeline.report.tables import watched
+from qmon.pipeline.report.tables import counters_watched, watched
 
 _D, _S, _I, _B = pa.float64(), pa.string(), pa.int64(), pa.bool_()
 _OF_QUEUE: Final = {"target": _S, "queue": _S}
@@ -28,8 +28,9 @@ SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "bad_s": _D, "kept": _D, "met": _B, "budget_left": _D, "burn_rate": _D,
     },
     "queues": {
-        **_OF_QUEUE, "watched": _D, "incidents": _I, "incident_s": _D, "push_per_s": _D, "pop_per_s": _D,
-        "ready_mean": _D, "ready_p95": _D, "ready_max": _D, "oldest_p50_s": _D, "oldest_p95_s": _D,
+        **_OF_QUEUE, "watched": _D, "counters_watched": _D, "incidents": _I, "incident_s": _D,
+        "push_per_s": _D, "pop_per_s": _D, "ready_mean": _D, "ready_p95": _D, "ready_max": _D, "oldest_p50_s": _D,
+        "oldest_p95_s": _D,
         "oldest_p99_s": _D, "push_before_per_s": _D, "oldest_p95_before_s": _D, "incident_before_s": _D,
         "best_hour_per_s": _D, "growth_per_s_per_day": _D, "outgrown_days": _D, "outgrown_earliest_days": _D,
         "outgrown_latest_days": _D,
@@ -115,7 +116,8 @@ def _queues(facts: ReportFacts) -> Iterable[dict[str, Any]]:
         whole, before, can = q.whole, q.before, q.capacity
         lost, lost_before = facts.trouble.get(q.key, _NONE), facts.trouble_before.get(q.key, _NONE)
         yield {
-            "target": q.target, "queue": q.queue, "watched": watched(q, facts), "incidents": lost.incidents,
+            "target": q.target, "queue": q.queue, "watched": watched(q, facts),
+            "counters_watched": counters_watched(q, facts), "incidents": lost.incidents,
             "incident_s": lost.seconds, "push_per_s": rate(whole, "pushed"), "pop_per_s": rate(whole, "popped"),
             "ready_mean": mean(whole, "ready"), "ready_p95": whole["ready_p95"], "ready_max": whole["ready_max"],
             **{f"oldest_{p}_s": whole[f"oldest_{p}"] for p in ("p50", "p95", "p99")},

@@ -80,7 +80,7 @@ def queue_table(facts: ReportFacts) -> ReportTable:
     """One row a queue."""
     headings = (
         "target", "queue", "push/s", "pop/s", "ready", "ready p95", "ready most", "age p50", "age p95", "age p99",
-        "healthy", "watched",
+        "healthy", "watched", "counters watched",
     )  # fmt: skip
     rows = tuple(_queue(q, facts) for q in facts.queues)
     return ReportTable("Queues", "queues", headings, rows, (0, 1), rows_are=QUEUE)
@@ -93,12 +93,18 @@ def _queue(q: QueueFacts, facts: ReportFacts) -> tuple[Cell, ...]:
         _number(mean(whole, "ready")), _number(whole["ready_p95"]), _number(whole["ready_max"]),
         _seconds(whole["oldest_p50"]), _seconds(whole["oldest_p95"]), _seconds(whole["oldest_p99"]),
         Cell(good_share(healthy := _healthy(q, facts)), healthy), _share(watched(q, facts)),
+        _share(counters_watched(q, facts)),
     )  # fmt: skip
 
 
 def watched(q: QueueFacts, facts: ReportFacts) -> float:
     """The share of the period in which a queue was watched."""
     return min(1.0, float(q.whole["seconds"]) / (facts.period.end - facts.period.start))
+
+
+def counters_watched(q: QueueFacts, facts: ReportFacts) -> float:
+    """The share of the period that its counters span, of which rates are."""
+    return min(1.0, float(q.whole["flow_s"]) / (facts.period.end - facts.period.start))
 
 
 def _healthy(q: QueueFacts, facts: ReportFacts) -> float | None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qmon.cli import completion, options
-from qmon.cli.commands.pipeline.options import Conf, LakePath, Master, lake_of, needed
-from qmon.cli.output import clean, report, say
+from qmon.cli.commands.pipeline.options import EVERY_S, Conf, LakePath, Master, lake_of, needed
+from qmon.cli.output import clean, note, report, say
+from qmon.cli.signals import ended_by
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -34,6 +37,12 @@ def messages(
     anew: Annotated[
         bool, typer.Option("--anew", help="An archive that was made anew: take in all its rows as new ones.")
     ] = False,
+    continuous: Annotated[
+        bool, typer.Option("--continuous/--once", help="Go on for ever, or end when what there is has been taken in.")
+    ] = False,
+    every: Annotated[
+        float, typer.Option("--every", parser=options.seconds, metavar="TIME", help="Look for new messages so often.")
+    ] = EVERY_S,
     master: Master = None,
     conf: Conf = None,
     output: options.Output = "table",
@@ -42,7 +51,7 @@ def messages(
 
     Partitions read disjoint ranges of keys, each by a connection of its own. Numbers that are missing are looked for
     again until no transaction runs any more that may still bring them. Killed at any moment and started again it
-    neither loses nor doubles a message.
+    neither loses nor doubles a message. Ctrl-C or SIGTERM ends --continuous with exit code 0.
     """
     from qmon.cli.session import opened
 
@@ -52,23 +61,37 @@ def messages(
     with opened(target, config, "messages") as at:
         from qmon.pipeline.messages.archive_reader import archive_of
 
-        archives = [archive_of(at.connection, at.engine, at.archived(queue)) for queue in queues]
+        layouts = [at.archived(queue) for queue in queues]
+        archives = [archive_of(at.connection, at.engine, layout) for layout in layouts]
         known, redact = at.target, at.config.settings.redact
     _hand_on(known)
     with lake_of(lake, master, conf, brief=False) as place:
-        from qmon.pipeline.messages.take import Messages
+        from qmon.pipeline.messages.take import Messages, found_again
+        from qmon.pipeline.repeated import repeated
 
         store, taken = Messages(place), list["Taken"]()
-        for archive in archives:
-            done = store.take(known, archive, payloads=payloads, redact=redact, connections=connections, anew=anew)
-            taken.append(done)
-            if output == "table":
-                _print(done)
+        take = partial(store.take, known, payloads=payloads, redact=redact, connections=connections)
+
+        def step() -> bool:
+            first = not taken
+            for archive in archives if first else found_again(known, layouts):
+                taken.append(done := take(archive, anew=anew and first))
+                if output == "table" and (first or done.messages):
+                    _print(done)
+            del taken[len(archives) :]
+            return False
+
+        if continuous:
+            with ended_by(signal.SIGINT, signal.SIGTERM) as (stop, _):
+                repeated(step, every, stop)
+            note("stopped; what was under way is done by the next start")
+            return
+        step()
     if output != "table":
         from qmon.cli.reports.pipeline import MessagesReport
 
-        found = {"schema": 1, "target": known.name, "queues": [_object(done) for done in taken]}
-        report(output, found, MessagesReport, "queues")
+        whole = {"schema": 1, "target": known.name, "queues": [_object(done) for done in taken]}
+        report(output, whole, MessagesReport, "queues")
 
 
 def _hand_on(target: Target) -> None:

@@ -65,7 +65,7 @@ def as_object(facts: ReportFacts) -> dict[str, object]:
 def _queue(q: QueueFacts, facts: ReportFacts) -> dict[str, object]:
     from qmon.pipeline.report.facts import mean, rate
     from qmon.pipeline.report.period import Trouble
-    from qmon.pipeline.report.tables import watched
+    from qmon.pipeline.report.tables import counters_watched, watched
 
     before, none = q.before, Trouble(0.0, 0)
     trouble = facts.trouble.get(q.key, none)
@@ -73,6 +73,7 @@ def _queue(q: QueueFacts, facts: ReportFacts) -> dict[str, object]:
         "target": q.target,
         "queue": q.queue,
         "watched": watched(q, facts),
+        "counters_watched": counters_watched(q, facts),
         "incidents": trouble.incidents,
         "incident_seconds": trouble.seconds,
         "incident_before_seconds": None if before is None else facts.trouble_before.get(q.key, none).seconds,

@@ -28,6 +28,8 @@ Conf = Annotated[
     list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; may be given often.")
 ]
 
+EVERY_S: Final = 60.0
+
 
 def needed() -> None:
     """Raise ``BadInput`` with the command that installs it where the extra is missing."""

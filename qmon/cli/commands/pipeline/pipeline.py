@@ -13,7 +13,7 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.commands.pipeline.messages import messages
-from qmon.cli.commands.pipeline.options import Conf, LakePath, Master, lake_of
+from qmon.cli.commands.pipeline.options import EVERY_S, Conf, LakePath, Master, lake_of
 from qmon.cli.commands.pipeline.tidy import tidy, views
 from qmon.cli.output import Format, clean, note, say
 from qmon.cli.output import report as write
@@ -24,7 +24,6 @@ from qmon.recording.write.retention import new_bytes, parse_size
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import LakeView
 
-_EVERY_S: Final = 60.0
 _BRIEF_BYTES: Final = 250_000_000
 """Of new segments. Measured: below, Java's second compiler costs more than it saves, at 640 MB as much."""
 
@@ -70,7 +69,7 @@ def run(
     every: Annotated[
         float,
         typer.Option("--every", parser=options.seconds, metavar="TIME", help="Look for new segments so often."),
-    ] = _EVERY_S,
+    ] = EVERY_S,
     batch_size: Annotated[
         str, typer.Option("--batch-size", metavar="SIZE", help="So many bytes of segments are taken in at a time.")
     ] = "1GB",

@@ -54,6 +54,8 @@ def tidy(
     for name, kept_s in kept.items():
         if kept_s is not None and kept_s < _LEAST_S:
             raise BadInput(f"--keep-{name} takes a day at least, such as 90d")
+    if unused < _LEAST_S:
+        raise BadInput("--unused takes a day at least: what a run under way has written no version needs yet")
     with lake_of(lake, master, conf) as place:
         from qmon.pipeline.lake.tidy import Keep, tidy
 
