@@ -24,7 +24,7 @@ from tests.schemas import valid
 
 def test_each_form_of_what_was_taken_in(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextlib.contextmanager
-    def lake_here(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
+    def lake_here(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
         yield Lake(spark, lake)
 
     monkeypatch.setattr(command, "lake_of", lake_here)

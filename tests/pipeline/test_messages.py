@@ -130,7 +130,7 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command uses the Spark of these tests, which it would end otherwise."""
 
     @contextlib.contextmanager
-    def lake_here(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
+    def lake_here(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
         yield Lake(spark, lake)
 
     monkeypatch.setattr(command, "lake_of", lake_here)
