@@ -23,7 +23,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     folder = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LC_ALL", "C")
-        session = start("local[2]", small(folder))
+        session = start("local[2]", small(folder), brief=True)
     yield session
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
@@ -31,9 +31,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 def small(folder: Path) -> dict[str, str]:
-    """Settings of a Spark for tests: a Java that does not take its time to become fast."""
+    """Settings of a Spark for tests, in which nothing is large."""
     return {
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
