@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from qmon.demo.processes import state
@@ -18,15 +19,11 @@ def shared_memory() -> set[int]:
     return {int(line.split()[1]) for line in lines}
 
 
-def orphaned() -> set[int]:
-    """The ids of the System V segments whose maker has ended and that no process uses.
-
-    Other servers come and go on the machine meanwhile, those of tests that run beside this one among them: a new
-    segment alone proves nothing.
-    """
+def segments_of(makers: Collection[int]) -> set[int]:
+    """The ids of the System V segments that these processes have made, whether they still run or not."""
     header, *lines = Path("/proc/sysvipc/shm").read_text().splitlines()
     rows = [dict(zip(header.split(), map(int, line.split()), strict=True)) for line in lines]
-    return {row["shmid"] for row in rows if row["nattch"] == 0 and not alive(row["cpid"])}
+    return {row["shmid"] for row in rows if row["cpid"] in makers}
 
 
 def segment_of(data: Path) -> int:

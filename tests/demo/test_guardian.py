@@ -17,7 +17,7 @@ import pytest
 from qmon.demo import processes
 from qmon.demo.guardian import Guardian
 from qmon.demo.server import EmbeddedServer
-from tests.demo.leftovers import alive, orphaned, segment_of, shared_memory
+from tests.demo.leftovers import alive, segment_of, segments_of, shared_memory
 from tests.facts import wait_until
 
 CHECKOUT = Path(__file__).parents[2]
@@ -92,13 +92,21 @@ def test_the_postmaster_is_killed_and_then_the_owner(temporary: Path) -> None:
 
 
 def test_the_owner_is_killed_while_the_server_is_made(temporary: Path) -> None:
-    before = orphaned()
+    seen: set[int] = set()
+
+    def at_work() -> set[int]:
+        found = processes.marked(str(temporary))
+        seen.update(found)
+        return found
+
     parent = Parent("early", temporary)
-    wait_until(lambda: list(temporary.glob("*/data/global")), what="initdb at work")
+    wait_until(lambda: at_work() and list(temporary.glob("*/data/global")), what="initdb at work")
+    at_work()
     parent.end(signal.SIGKILL)
+    wait_until(lambda: not at_work(), what="its processes gone")
     wait_until(lambda: not list(temporary.iterdir()), what="the folder gone")
-    wait_until(lambda: not processes.marked(str(temporary)), what="its processes gone")
-    assert wait_until(lambda: orphaned() <= before, what="no shared memory left")
+    assert seen
+    assert wait_until(lambda: not segments_of(seen), what="no shared memory left")
 
 
 def test_destroy_after_kill_removes_the_shared_memory(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:

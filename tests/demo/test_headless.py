@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.demo.leftovers import alive, orphaned
+from tests.demo.leftovers import alive, segments_of
 from tests.facts import wait_until
 from tests.queues import DESIGNS
 from tests.schemas import valid
@@ -82,16 +82,17 @@ HANGUP = pytest.param(signal.SIGHUP, marks=pytest.mark.soak)  # SIGTERM's handle
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, HANGUP, signal.SIGKILL])
 def test_nothing_is_left_however_the_demo_ends(short_folder: Path, number: signal.Signals) -> None:
-    segments = orphaned()
     command = [sys.executable, "-m", "qmon", "demo", "--headless", "--for", "600"]
     environment = os.environ | {"TMPDIR": str(short_folder)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as demo:
         assert demo.stderr is not None
         assert any("under load" in line for line in demo.stderr)
-        assert len(processes_below(short_folder)) > 10
+        its_own = processes_below(short_folder)
+        assert len(its_own) > 10
+        assert segments_of(its_own)
         demo.send_signal(number)
         demo.communicate(timeout=60)
     assert demo.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}.get(number, -number)
     wait_until(lambda: not processes_below(short_folder), what="no process left")
     wait_until(lambda: not list(short_folder.iterdir()), what="no file left")
-    wait_until(lambda: orphaned() <= segments, what="no shared memory left")
+    wait_until(lambda: not segments_of(its_own), what="no shared memory left")
