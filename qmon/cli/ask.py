@@ -13,7 +13,7 @@ from qmon.cli.output import clean
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
-    from qmon.cli.session import OpenTarget
+    from qmon.cli.session import ConnectedTarget
     from qmon.model.layout.layout import TableName
     from qmon.monitor.catalog.catalog import TableDetails
     from qmon.monitor.catalog.discovery.candidates import Candidate
@@ -69,7 +69,7 @@ class Answers:
         return out
 
 
-def asked(at: OpenTarget, findings: Sequence[Candidate]) -> dict[TableName, Answers | None]:
+def asked(at: ConnectedTarget, findings: Sequence[Candidate]) -> dict[TableName, Answers | None]:
     """What was said of each table that may be a queue, or whose states could not be told; ``None``: it is no queue."""
     from qmon.monitor.catalog.catalog import Catalog
     from qmon.monitor.catalog.discovery.candidates import likely

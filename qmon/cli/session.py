@@ -48,7 +48,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenTarget(Chosen):
+class ConnectedTarget(Chosen):
     """The same, connected."""
 
     engine: Engine
@@ -155,7 +155,7 @@ def refuse_read_only(target: Target) -> None:
 @contextlib.contextmanager
 def opened(
     text: str, path: Path | None, purpose: str, *, read_only: bool = True, writes: bool = False
-) -> Iterator[OpenTarget]:
+) -> Iterator[ConnectedTarget]:
     """Connect for one command; asks for a password where the server wants one. Closes at the end.
 
     ``read_only``: nothing is changed here; what does is refused on a target that is configured read-only. ``writes``:
@@ -169,7 +169,7 @@ def opened(
 @contextlib.contextmanager
 def connected(
     found: Chosen, purpose: str, *, read_only: bool = True, writes: bool = False, may_ask: bool = True
-) -> Iterator[OpenTarget]:
+) -> Iterator[ConnectedTarget]:
     """As ``opened``, for a target that is chosen. ``may_ask``: for a password."""
     from qmon.config.secrets import log_in, sources
     from qmon.engines.base import Session
@@ -186,7 +186,7 @@ def connected(
     )
     target, connection = log_in(found.target, session, sources(may_ask=may_ask))
     try:
-        yield OpenTarget(target, found.configured, found.config, engine_for(target), connection)
+        yield ConnectedTarget(target, found.configured, found.config, engine_for(target), connection)
     finally:
         connection.close()
 
@@ -195,7 +195,7 @@ def connected(
 class Acting:
     """What a command acts with: a connection that only reads, and then the operator."""
 
-    at: OpenTarget
+    at: ConnectedTarget
     context: OperatorContext
 
     @property

@@ -15,7 +15,7 @@ import pytest
 
 import qmon
 from qmon.cli.commands.doctor.bundle import _polled
-from qmon.cli.session import OpenTarget
+from qmon.cli.session import ConnectedTarget
 from qmon.config.file import Config
 from qmon.config.targets import choose
 from qmon.errors import Unreachable
@@ -134,7 +134,7 @@ def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
     def broken(*_: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("qmon.cli.session.OpenTarget", broken)
+    monkeypatch.setattr("qmon.cli.session.ConnectedTarget", broken)
     done = call("doctor", "postgresql://a@127.0.0.1:1/d", "--bundle", str(tmp_path / "c.zip"))
     assert done.exit_code == 1
 
@@ -143,7 +143,7 @@ def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
 def test_a_target_that_cannot_be_polled_is_said_with_its_reason() -> None:
     gone = choose("postgresql://a@127.0.0.1:1/d", Config(Path("qmon.toml")), {}).target
     with pytest.raises(Unreachable, match="connection refused"):
-        _polled(cast(OpenTarget, SimpleNamespace(target=gone, configured=())))
+        _polled(cast(ConnectedTarget, SimpleNamespace(target=gone, configured=())))
 
 
 @pytest.mark.parametrize("name", ["x.rar", "there.zip", "no/folder/x.zip"])

@@ -11,7 +11,7 @@ from qmon.cli.output import clean, note, say
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
-    from qmon.cli.session import OpenTarget
+    from qmon.cli.session import ConnectedTarget
     from qmon.model.layout.layout import Layout
 
 
@@ -66,7 +66,7 @@ def install(
             _grant(at, made.layout)
 
 
-def _grant(at: OpenTarget, layout: Layout) -> None:
+def _grant(at: ConnectedTarget, layout: Layout) -> None:
     """Let qmon's roles, where there are some, use the new queue."""
     from qmon.monitor.catalog.resolve import resolve
     from qmon.operate.install.roles import carry_out, grants
@@ -100,7 +100,7 @@ def uninstall(
             say(f"{clean(name)}: {len(gone.removed)} objects removed")
 
 
-def _confirm(at: OpenTarget, layouts: list[Layout]) -> None:
+def _confirm(at: ConnectedTarget, layouts: list[Layout]) -> None:
     """Ask; no answer is a no."""
     import sys
 

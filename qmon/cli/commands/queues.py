@@ -17,7 +17,7 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import LayoutSource
 
 if TYPE_CHECKING:
-    from qmon.cli.session import Chosen, OpenTarget
+    from qmon.cli.session import Chosen, ConnectedTarget
     from qmon.model.groups.group import Group
     from qmon.model.layout.layout import Layout
     from qmon.monitor.catalog.discovery.candidates import Candidate
@@ -81,7 +81,7 @@ def queues(
         raise typer.Exit(PARTLY)
 
 
-def _found(at: OpenTarget) -> tuple[Resolved, list[Candidate]]:
+def _found(at: ConnectedTarget) -> tuple[Resolved, list[Candidate]]:
     """What is known, and what else looks like a queue."""
     from qmon.monitor.catalog.proposal import known_and_found
 
@@ -105,7 +105,7 @@ def _explain(listing: _Listing, *, named: bool) -> None:
         say(clean(f"{listing.target}: {line}" if named else line))
 
 
-def _rows(at: OpenTarget, resolved: Resolved, findings: list[Candidate]) -> list[tuple[object, ...]]:
+def _rows(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> list[tuple[object, ...]]:
     from qmon.monitor.probes.groups import queues_of
 
     rows: list[tuple[object, ...]] = [
@@ -163,7 +163,7 @@ def _source(group: Group) -> tuple[str, str]:
     return "library", "; ".join(filter(None, ("its tables were recognised", apart)))
 
 
-def _as_object(at: OpenTarget, resolved: Resolved, findings: list[Candidate]) -> dict[str, Any]:
+def _as_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> dict[str, Any]:
     from qmon.monitor.probes.groups import queues_of
 
     known = [

@@ -11,7 +11,7 @@ from qmon.cli import options
 from qmon.cli.output import clean, note, say
 
 if TYPE_CHECKING:
-    from qmon.cli.session import OpenTarget
+    from qmon.cli.session import ConnectedTarget
     from qmon.engines.base import Engine
     from qmon.monitor.catalog.resolve import Resolved
     from qmon.operate.install.roles import SetupResult
@@ -64,7 +64,7 @@ def setup(
         note(f"give it to those who log in: GRANT {name} TO their_role")
 
 
-def _queues(at: OpenTarget) -> Resolved:
+def _queues(at: ConnectedTarget) -> Resolved:
     """The queues there are, also those that our role may not read."""
     from qmon.monitor.catalog.resolve import resolve
 

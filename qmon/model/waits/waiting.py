@@ -31,11 +31,16 @@ class WaitRate:
     signal: float | None = None
 
     @property
+    def key(self) -> str:
+        """What tells it from all others: ``IO:WalSync``, ``wait:WRITELOG``."""
+        return f"{self.kind}:{self.event}"
+
+    @property
     def name(self) -> str:
         """``IO:WalSync``, ``WRITELOG``; ``running`` on a processor."""
         if not self.event:
             return "running"
-        return self.event if self.kind == "wait" else f"{self.kind}:{self.event}"
+        return self.event if self.kind == "wait" else self.key
 
 
 @dataclass(frozen=True, slots=True)

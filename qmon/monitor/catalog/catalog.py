@@ -23,6 +23,8 @@ _CHUNK: Final = 500
 """Tables asked about in one statement."""
 _SINGLY: Final = 200
 """Tables asked about one by one."""
+_DELETED: Final = 0.3
+"""The share of the rows inserted from which on rows are deleted as a rule."""
 _PLAIN: Final = "_plain"
 """Ends the name of a statement that tells less and asks less of the server: for one that cannot run the full one."""
 
@@ -114,6 +116,11 @@ class Activity:
     updated: int
     deleted: int
     live: int
+
+    @property
+    def rows_are_deleted(self) -> bool:
+        """Whether of the rows that come a good part goes again, as in a queue whose messages are deleted once done."""
+        return self.deleted > 0 and self.deleted >= _DELETED * self.inserted
 
 
 @dataclass(frozen=True, slots=True)

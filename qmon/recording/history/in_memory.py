@@ -122,7 +122,7 @@ class InMemoryHistory:
         found = view.server.waiting
         if found is None:
             return
-        now = {f"{rate.kind}:{rate.event}": rate.sessions for rate in found.rates}
+        now = {rate.key: rate.sessions for rate in found.rates}
         for name in now.keys() - self._waits.keys():
             self._waits[name] = Thinned(_OF_WAITS)
             if len(self._waits) > _MOST_WAITS:
@@ -168,7 +168,7 @@ class InMemoryHistory:
         return out
 
     def waits(self, since_at: float, step_s: float, count: int) -> dict[str, Bins]:
-        """Sessions in each wait between two moments, in so many steps; by ``kind:event``."""
+        """Sessions in each wait between two moments, in so many steps; by ``WaitRate.key``."""
         with self._lock:
             known = {name: thinned.steps() for name, thinned in self._waits.items()}
         found = {name: Bins(since_at, step_s, count, 1) for name in known}

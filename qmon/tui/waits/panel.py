@@ -18,7 +18,7 @@ from qmon.tui import figures
 from qmon.tui.plots.series import Values, highest
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, LinePart, entry, fit
-from qmon.tui.waits.past import key, steps
+from qmon.tui.waits.past import steps
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import fits
 
@@ -59,7 +59,7 @@ def columns(found: Waiting | None) -> tuple[GridColumn, ...]:
 
 
 def past(memory: InMemoryHistory | None) -> dict[str, Values]:
-    """Sessions in each wait over the last ten minutes, in steps of half a minute, by ``key``; see ``steps``."""
+    """Sessions in each wait over the last ten minutes, in steps of half a minute; see ``steps``."""
     if memory is None:
         return {}
     found = steps(memory, _STEP_S, _STEPS)
@@ -73,7 +73,7 @@ def rows(found: Waiting | None, wanted: str, past: Mapping[str, Values] | None =
     past = past or {}
     top = max(1.0, highest(*past.values()))
     kept = [rate for rate in (*found.rates, *found.latches) if fits(wanted, f"{rate.name} {_what(rate)}")]
-    made = [_row(rate, sparkline(past.get(key(rate), ()), top)) for rate in kept]
+    made = [_row(rate, sparkline(past.get(rate.key, ()), top)) for rate in kept]
     if found.benign and not wanted:
         inside = sum(rate.sessions for rate in found.benign)
         names = ", ".join(rate.name for rate in found.benign[:6])
@@ -87,7 +87,7 @@ def _row(rate: WaitRate, past: str) -> GridRow:
     tone = "muted" if at_work else "accent" if rate.share >= _LARGE else "text"
     latch = rate.kind == "latch"
     return GridRow(
-        key(rate),
+        rate.key,
         (
             (clean(rate.name), "muted" if at_work else "strong"),
             (_sessions(rate.sessions), tone),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.waits.waiting import WaitRate
 from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.recording.history.thinned import TIERS
@@ -12,13 +11,8 @@ from qmon.recording.history.thinned import TIERS
 _NONE: Final = Bucket(0.0, 0.0, 0.0, 0.0)
 
 
-def key(rate: WaitRate) -> str:
-    """What a wait is called in memory, and in the table."""
-    return f"{rate.kind}:{rate.event}"
-
-
 def steps(memory: InMemoryHistory, step_s: float, count: int) -> dict[str, list[Bucket | None]]:
-    """Sessions in each wait in the newest ``count`` steps of ``step_s`` seconds, by ``key``.
+    """Sessions in each wait in the newest ``count`` steps of ``step_s`` seconds, by ``WaitRate.key``.
 
     A wait that was not there while others were had no session in it; where nothing was read, ``None``.
     """

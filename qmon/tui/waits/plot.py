@@ -11,7 +11,7 @@ from qmon.tui.plots.axes import past_axis
 from qmon.tui.plots.ranges import LEFT, plot
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, LinePart, fit
-from qmon.tui.waits.past import key, steps
+from qmon.tui.waits.past import steps
 
 LEAST_ROWS: Final = 8
 """Rows that a plot takes at least, with its name and its axis."""
@@ -29,7 +29,7 @@ def lines(rate: WaitRate | None, memory: InMemoryHistory | None, cells: int, row
         return []
     watched_s = memory.ends_at - memory.begins_at
     step_s = next((step for step in _STEPS_S if step * columns >= watched_s), _STEPS_S[-1])
-    past = steps(memory, step_s, columns).get(key(rate))
+    past = steps(memory, step_s, columns).get(rate.key)
     if past is None or not any(past):
         return []
     most = max(each.most for each in past if each is not None)

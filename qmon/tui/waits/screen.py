@@ -22,7 +22,6 @@ from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.waits import horizon, panel, plot, server_state, usage
-from qmon.tui.waits.past import key
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -96,7 +95,7 @@ class WaitsScreen(DashboardScreen):
         """The wait under the cursor."""
         found = self.app.shown.view.server.waiting if self.app.shown.view is not None else None
         rates = (*found.rates, *found.latches) if found is not None else ()
-        return next((each for each in rates if key(each) == self.grid.cursor), None)
+        return next((each for each in rates if each.key == self.grid.cursor), None)
 
     def help_topics(self) -> list[topics.Explained]:
         """What the wait under the cursor means, and what helps."""

@@ -27,7 +27,7 @@ from qmon.model.text import duration
 from qmon.redact import COVER, hide_secrets, without_values
 
 if TYPE_CHECKING:
-    from qmon.cli.session import OpenTarget
+    from qmon.cli.session import ConnectedTarget
     from qmon.config.file import Config
     from qmon.model.snapshot import Snapshot
 
@@ -186,7 +186,7 @@ def _versions() -> dict[str, object]:
     }
 
 
-def _server(at: OpenTarget) -> dict[str, object]:
+def _server(at: ConnectedTarget) -> dict[str, object]:
     from qmon.engines.odbc import OdbcConnection
 
     version = ".".join(map(str, at.connection.version))
@@ -223,7 +223,7 @@ def _bare(config: Config) -> Config:
     )
 
 
-def _snapshot(at: OpenTarget) -> object:
+def _snapshot(at: ConnectedTarget) -> object:
     """The first poll of the target, as a recording holds it."""
     from qmon.recording.format.codec import encode
     from qmon.recording.format.redaction import discreet
@@ -234,7 +234,7 @@ def _snapshot(at: OpenTarget) -> object:
     return {"snapshot": _without_values(json.loads(encode(_polled(at), cover)))}
 
 
-def _polled(at: OpenTarget) -> Snapshot:
+def _polled(at: ConnectedTarget) -> Snapshot:
     """Raises ``Unreachable`` where there is none in time."""
     from qmon.model.budget import AT_ONCE
     from qmon.model.snapshot import Snapshot

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qmon.cli.session import OpenTarget
+    from qmon.cli.session import ConnectedTarget
     from qmon.monitor.doctor import Check, Right
 
 
@@ -20,7 +20,7 @@ class Examined:
     database; ``None``: our role is not shown them.
     """
 
-    at: OpenTarget
+    at: ConnectedTarget
     version: str
     checks: Sequence[Check]
     rights: Sequence[Right]
@@ -53,7 +53,7 @@ class Examined:
         }
 
 
-def examined(at: OpenTarget) -> Examined:
+def examined(at: ConnectedTarget) -> Examined:
     """Run every probe once. Raises ``ConnectionLost``, and what reading the catalogue raises."""
     from qmon.engines.base import Session
     from qmon.monitor.doctor import checkup, pollers, rights, room

@@ -25,6 +25,10 @@ from qmon.monitor.catalog.zones import with_zones
 
 LIKELY: Final = 0.6
 POSSIBLE: Final = 0.4
+_NO_END: Final = (
+    "what marks a message that is done: no column is called a time at which it ends, and the server has not counted"
+    " that rows are deleted"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,26 +272,17 @@ def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candi
         how = (*how, f"a pop deletes its row: of {deleted:,} rows deleted hardly one was updated before")
     if state is None and not layout.key and (told := states_by_times(details, layout)) is not None:
         written, means, ends = told
-        missing = "" if ends or _are_deleted(details.activity) else _NO_END
+        ends = ends or (details.activity is not None and details.activity.rows_are_deleted)
+        missing = "" if ends else _NO_END
         found = Candidate(layout, round(shape.score, 2), (*shape.why, means), missing=missing, written=written)
         group = found.group
         return found if group is None else replace(found, layout=group.layout(None))
     return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones))
 
 
-_NO_END: Final = (
-    "what marks a message that is done: no column is called a time at which it ends, and the server has not counted"
-    " that rows are deleted"
-)
-
-
-def _are_deleted(activity: Activity | None) -> bool:
-    return activity is not None and activity.deleted >= max(1, 0.3 * activity.inserted)
-
-
 def _popped_by_delete(activity: Activity | None) -> int | None:
     """How many rows were deleted, where hardly any was updated before: they were deleted as they had been pushed."""
-    if activity is None or activity.deleted < ENOUGH_ROWS or activity.deleted < 0.3 * activity.inserted:
+    if activity is None or activity.deleted < ENOUGH_ROWS or not activity.rows_are_deleted:
         return None
     return activity.deleted if activity.updated <= 0.05 * activity.deleted else None
 

@@ -43,7 +43,7 @@ def pairs_of(columns: Sequence[ColumnRow]) -> list[tuple[str, str]]:
 
 def may_be_queue(name: str, columns: Sequence[ColumnRow], activity: Activity | None) -> bool:
     """Whether a table may be a queue by names and counters, so that most of a large database are not read closely."""
-    if activity is not None and activity.inserted >= ENOUGH_ROWS and activity.deleted >= 0.3 * activity.inserted:
+    if activity is not None and activity.inserted >= ENOUGH_ROWS and activity.rows_are_deleted:
         return True
     pairs = pairs_of(columns)
     roles: tuple[Role, ...] = (*_CLAIMS, "flag", "attempts", "due_at", "reference_count")
@@ -129,7 +129,7 @@ def _activity(shape: Shape, activity: Activity, has_state: bool) -> None:
     if inserted < ENOUGH_ROWS:
         return
     deleted, updated = activity.deleted / inserted, activity.updated / inserted
-    if deleted >= 0.3:
+    if activity.rows_are_deleted:
         shape.add(0.25, f"{_percent(deleted)} of the rows inserted were deleted again", behaves=True)
     if updated >= 0.3 and has_state:
         shape.add(0.1, f"{_percent(updated)} of its rows were updated", behaves=True)
