@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _EXIT_BY_SIGNAL: Final = 128
+_ASK_S: Final = 1.0
 
 
 @contextmanager
@@ -27,6 +28,12 @@ def ended_by(*numbers: int) -> Iterator[tuple[threading.Event, list[str]]]:
 
     with _handled(end, *numbers):
         yield stop, came
+
+
+def wait_for(stop: threading.Event) -> None:
+    """Wait for an event that a signal sets; asked each second, as one that comes while a wait begins goes unseen."""
+    while not stop.wait(_ASK_S):
+        pass
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.output import note
-from qmon.cli.signals import ended_by
+from qmon.cli.signals import ended_by, wait_for
 from qmon.errors import BadInput
 from qmon.system import adding
 
@@ -207,7 +207,7 @@ def _poll(
             watch(running, ending, None, tidy)
             if not ending.is_set():
                 note("qmon: nothing is recorded any more; metrics go on")
-            ending.wait()
+            wait_for(ending)
             return [recorder.close(why[0]) for recorder in running]
 
         def take(name: str, event: Event) -> None:
@@ -218,7 +218,7 @@ def _poll(
         for poller in pollers:
             poller.start(partial(take, poller.target))
         note(f"qmon: {places}")
-        ending.wait()
+        wait_for(ending)
         for poller in pollers:
             poller.close()
         return []
