@@ -83,7 +83,7 @@ def run(
     code 0; what was under way is done by the next start.
     """
     most = parse_size(batch_size)
-    brief = new_bytes(Path(recordings)) < _BRIEF_BYTES
+    brief = not continuous and new_bytes(Path(recordings)) < _BRIEF_BYTES
     with lake_of(lake, master, conf, brief=brief) as target:
         from qmon.pipeline.ingest.segments import Intake
         from qmon.pipeline.ingest.segments import run as take_in
