@@ -1,4 +1,4 @@
-"""A standalone Spark cluster on this machine: a master and two workers, each a process of its own."""
+"""A standalone Spark cluster on this machine: a master and workers, each a process of its own."""
 
 from __future__ import annotations
 
@@ -27,8 +27,16 @@ _QUICK: Final = (
     "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
 """A Java that lives for seconds: start soon, and leave the processors to the others."""
-_INTERPRETED: Final = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-"""For a few rows each of three Javas would compile for longer than it computes."""
+FEW_ROWS: Final = {
+    # Each of three Javas would compile for longer than it computes.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.executor.extraJavaOptions": _QUICK,
+    "spark.driver.extraJavaOptions": _QUICK,
+    "spark.executor.memory": "512m",
+    "spark.driver.memory": "512m",
+    "spark.sql.shuffle.partitions": "2",
+}
 _LONG_S: Final = 240.0
 
 
@@ -61,17 +69,15 @@ class Cluster:
     folder: Path
     python: Path
 
-    def submit(self, package: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a command of qmon by ``spark-submit`` over both workers, and wait for it."""
-        options = _INTERPRETED | {
-            "spark.executor.memory": "512m",
+    def submit(
+        self, package: Path, *arguments: str, settings: Mapping[str, str] = FEW_ROWS
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command of qmon by ``spark-submit`` over all workers, and wait for it. ``settings``: of Spark."""
+        options = {
+            **settings,
             "spark.executor.cores": "1",
-            "spark.executor.extraJavaOptions": _QUICK,
-            "spark.driver.extraJavaOptions": _QUICK,
-            "spark.driver.memory": "512m",
-            "spark.sql.shuffle.partitions": "2",
             "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
-            # Both have their share: the job waits until both executors are there, and a task does not wait for a place.
+            # Each has its share: the job waits until all executors are there, and a task does not wait for a place.
             "spark.scheduler.minRegisteredResourcesRatio": "1.0",
             "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{_LONG_S:.0f}s",
         }
@@ -91,18 +97,21 @@ def _has_run(place: Path, package: str) -> bool:
 
 
 @contextlib.contextmanager
-def cluster(folder: Path) -> Iterator[Cluster]:
-    """A master and two workers of one core each, on ports that the system chooses; ended with all that they started."""
+def cluster(folder: Path, workers: int = WORKERS, memory: str = "600m") -> Iterator[Cluster]:
+    """A master and workers of one core and this memory each, on ports that the system chooses.
+
+    Ended with all that they started.
+    """
     with contextlib.ExitStack() as running:
         ports = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
         master = running.enter_context(_daemon(folder, "master", "master.Master", *ports))
         url = master.said(r"Starting Spark master at (spark://\S+)")
-        workers = []
-        for n in range(WORKERS):
-            offer = ("--cores", "1", "--memory", "600m", "--work-dir", str(folder / f"worker{n}"))
-            workers.append(running.enter_context(_daemon(folder, f"worker{n}", "worker.Worker", *ports, *offer, url)))
+        started = []
+        for n in range(workers):
+            offer = ("--cores", "1", "--memory", memory, "--work-dir", str(folder / f"worker{n}"))
+            started.append(running.enter_context(_daemon(folder, f"worker{n}", "worker.Worker", *ports, *offer, url)))
         python = without_qmon(folder / "python")
-        for worker in workers:
+        for worker in started:
             worker.said(r"Successfully registered with (master)")
         yield Cluster(url, folder, python)
 

@@ -23,6 +23,7 @@ from tests.benchmarks.days import copies, varied_day
 from tests.benchmarks.fresh import processor_s, used
 from tests.benchmarks.recording import live_run
 from tests.cli.calling import program
+from tests.pipeline.cluster import cluster, packed
 from tests.pipeline.recordings import Watched
 
 HOURS: Final = 29
@@ -63,6 +64,24 @@ def _bytes(folder: Path) -> Iterator[str]:
     yield f"  in the lake, bytes a sample: {_taken_up(lake, samples)}"
     subprocess.run(program("pipeline", "tidy", "--lake", str(lake)), check=True, capture_output=True)
     yield f"  tidied: {_taken_up(lake, samples)}"
+    yield from _clustered(folder, folder / f"x{_TARGETS}", samples)
+
+
+def _clustered(folder: Path, recordings: Path, samples: int) -> Iterator[str]:
+    """The same segments on a cluster of one worker and of two, each of one core, beside their driver and master."""
+    settings = {"spark.executor.memory": "1g", "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "8"}
+    package = packed(folder)
+    for workers in (1, 2):
+        place = folder / f"cluster{workers}"
+        place.mkdir()
+        with cluster(place, workers, "1200m") as here:
+            command = ("pipeline", "run", "--recordings", str(recordings), "--lake", str(place / "lake"))
+            began = time.monotonic()
+            done = here.submit(package, *command, "--output", "json", settings=settings)
+            seconds = time.monotonic() - began
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout.splitlines()[-1])["samples"] == samples
+        yield f"  the same on a cluster, {workers} workers of one core: {seconds:.0f} s from its start to its end"
 
 
 def _taken_up(lake: Path, samples: int) -> str:
