@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
+import signal
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from qmon.cli.commands.pipeline import messages as command
@@ -23,7 +28,7 @@ from qmon.pipeline.messages.waits import waited
 from qmon.pipeline.report.html import page
 from qmon.pipeline.report.text import number, seconds
 from tests.cli.calling import call
-from tests.facts import connected, query
+from tests.facts import connected, query, wait_until
 from tests.pipeline.archiving import archive, finished, found, kept
 from tests.pipeline.pages import Page, hostile_facts
 from tests.queues import ENGINE, made, target_of
@@ -174,6 +179,38 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
     store = Messages(Lake(spark, place[1]))
     rows = store.frame().select("made", "archive_id", "payload", "payload_bytes").collect()
     assert sorted(tuple(row) for row in rows) == [(n, k, None, 9) for n, k in ((1, 1), (1, 2), (1, 3), (2, 1), (2, 2))]
+
+
+@pytest.mark.usefixtures("here")
+def test_for_ever_takes_in_what_comes_until_a_signal(tmp_path: Path, database: str) -> None:
+    layout, lake, over = made(database, "flag"), tmp_path / "lake", threading.Event()
+
+    def archived(number: int) -> None:
+        finished(database, layout, number)
+        query(database, "SELECT orders_archive(10)")
+
+    def taken(number: int) -> bool:
+        place = str(lake / "messages")
+        return DeltaTable.is_deltatable(place) and DeltaTable(place).to_pyarrow_table().num_rows == number
+
+    def meanwhile() -> None:
+        try:
+            wait_until(lambda: over.is_set() or taken(3), 120.0, what="the first three taken in")
+            archived(2)
+            wait_until(lambda: over.is_set() or taken(5), 120.0, what="two more taken in")
+        finally:
+            if not over.is_set():
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    archived(3)
+    with ThreadPoolExecutor(1) as beside:
+        told = beside.submit(meanwhile)
+        done = call("pipeline", "messages", database, "orders", "--lake", str(lake), "--continuous", "--every", "1s")
+        over.set()
+        told.result()
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith("orders: 3 messages taken in, up to number 3\n")
+    assert "stopped; what was under way is done by the next start" in done.stderr
 
 
 def test_a_reading_holds_no_password() -> None:
