@@ -28,7 +28,10 @@ from tests.queues import made, routine
 from tests.soak.killing import LONG_S, Readers, ended, kill, newest, started
 
 _MODES: Final = ("--once", "--continuous")
-_MESSAGES: Final = 60_000
+_BEFORE: Final = 20_000
+"""Messages that are there in the beginning."""
+_MORE: Final = 2_000
+"""Those that come with each start, so that there is always something to take in."""
 
 
 def messages_killed(times: int) -> str:
@@ -43,10 +46,10 @@ def messages_killed(times: int) -> str:
         password = urlsplit(url).password or ""
         assert password
         layout = made(url, "batch_fast")
-        finished(url, layout, _MESSAGES)
         session = start("local[2]", small(folder))
         taking = _Taking(folder, url, password, layout, Readers(session, folder / "lake"))
         struck: Counter[str] = Counter()
+        taking.done(_BEFORE)
         with archivers(url, layout, 3):
             before = time.monotonic()
             taking.whole("--once")
@@ -59,14 +62,14 @@ def messages_killed(times: int) -> str:
                         struck[mode] += 1
                     else:
                         struck["ended before"] += 1
-        query(url, f"SELECT {routine(layout, 'archive')}({_MESSAGES})")
+        query(url, f"SELECT {routine(layout, 'archive')}({taking.messages})")
         taking.whole("--once")
         for path in folder.rglob("*"):
             assert not path.is_file() or password.encode() not in path.read_bytes(), path
         upto, reads = taking.agree(), taking.readers.reads
         session.stop()
         keys = kept(url, found(url, layout))
-    assert len(keys) == _MESSAGES
+    assert len(keys) == taking.messages
     moments = ", ".join(f"{number} {what}" for what, number in struck.items())
     return (
         f"messages taken in while three archive, some roll back and others tidy ({moments}): {len(keys):,} messages up "
@@ -83,6 +86,12 @@ class _Taking:
     password: str
     layout: Layout
     readers: Readers
+    messages: int = 0
+
+    def done(self, number: int) -> None:
+        """So many more are done, and may be archived."""
+        finished(self.url, self.layout, number)
+        self.messages += number
 
     def strike(self, mode: str, rng: random.Random, whole_s: float, *, beside_tidy: bool) -> bool:
         """Start it, and kill it at a random moment; False if it had ended before. For ever, half after its first take.
@@ -90,6 +99,7 @@ class _Taking:
         ``beside_tidy``: the lake is tidied while it runs.
         """
         before = newest(self.readers.place, "messages")
+        self.done(_MORE)
         with self._program(mode) as child:
             if mode == "--continuous" and rng.random() < 0.5:
                 wait_until(lambda: newest(self.readers.place, "messages") > before, LONG_S, what="a take")
