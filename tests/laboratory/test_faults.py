@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -38,9 +39,15 @@ def queues(*, again: bool = False, more: Sequence[Case] = ()) -> list[Outcome]:
 
 
 def whole(*, again: bool = False) -> list[Outcome]:
-    """Causes in the whole server, one after the other; at last it is stopped."""
-    with laboratory(TARGET_CASES, ("naive", "flag"), target.SETTINGS) as lab:
-        return [*lab.in_turn(TARGET_CASES, again=again), *lab.undisturbed(), target.stopped(lab)]
+    """Causes in a whole server, each in one of its own; the first of these is stopped at last."""
+    with ThreadPoolExecutor(len(TARGET_CASES)) as pool:
+        return [each for found in pool.map(partial(_in_all, again=again), TARGET_CASES) for each in found]
+
+
+def _in_all(case: Case, *, again: bool) -> list[Outcome]:
+    with laboratory((case,), ("naive", "flag"), target.SETTINGS) as lab:
+        outcomes = [*lab.run((case,), again=again), *lab.undisturbed()]
+        return [*outcomes, target.stopped(lab)] if case is TARGET_CASES[0] else outcomes
 
 
 def crowd() -> list[Outcome]:
