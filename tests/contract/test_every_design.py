@@ -58,7 +58,7 @@ def test_all_designs_under_light_load_show_their_depth_and_rates_and_no_wrong_ve
     loads = [
         QueueLoad(
             each, pushers=1, poppers=1, rate=24, pop_rate=16, message_bytes=100, keeper=True, requeue_after_s=60,
-            rollback_share=0.0 if each.design == "ring_classic" else 0.2,
+            own_processes=False, rollback_share=0.0 if each.design == "ring_classic" else 0.2,
             fail_share=0.0 if each.ring is not None else 0.1,
         )
         for each in layouts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -33,28 +34,36 @@ from tests.tui.test_acting_real import Real
 _PATIENCE_S: Final = 150.0
 _DONE: Final = ("requeue", "resume", "pause", "end-blocker", "end-blocker")
 """What answers the steps, as the database keeps it."""
+_MUCH: Final = 15.0
+"""More messages per second than any queue of the story needs."""
 _CALMER: Final = 0.1
+_IDLE_S: Final = 0.5
 
 
 def calm(layouts: dict[str, Layout]) -> list[QueueLoad]:
-    """The load of the scene; queues that the tour does not break have a tenth of it, in processes that they share."""
+    """The load of the scene, a tenth of it where there is much, whose poppers seldom ask; the queues that nothing breaks
+    share processes."""
     broken = {step.queue for step in STORY}
     return [
-        each
-        if each.layout.queue in broken
-        else replace(each, rate=calmer(each.rate), pop_rate=calmer(each.pop_rate), own_processes=False)
+        replace(
+            each, rate=calmer(each.rate), pop_rate=calmer(each.pop_rate),
+            own_processes=each.own_processes and each.layout.queue in broken, idle_s=_IDLE_S,
+        )
         for each in loads(layouts)
-    ]
+    ]  # fmt: skip
 
 
-def calmer(rate: float | None) -> float:
-    """A tenth of it; every queue of the scene has a rate."""
-    assert rate is not None
-    return _CALMER * rate
+def calmer(rate: float | None) -> float | None:
+    """A tenth of it where it is much; the others are in the story."""
+    return rate if rate is None or rate <= _MUCH else _CALMER * rate
 
 
 @pytest.mark.long
-def test_the_first_minute_shows_every_trouble_of_the_story() -> None:
+@pytest.mark.parametrize("load", [calm, pytest.param(loads, marks=pytest.mark.soak)])
+def test_the_first_minute_shows_every_trouble_of_the_story(
+    load: Callable[[dict[str, Layout]], list[QueueLoad]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qmon.demo.runner.loads", load)
     left, over = set(STORY), threading.Event()
     history = TargetHistory()
 

@@ -94,6 +94,7 @@ def test_each_design_is_driven_and_the_counts_are_those_of_the_table(database: s
             fail_share=0.1 if layout.traits.deletes_on_pop or design == "flag" else 0.0,
             keeper=True,
             requeue_after_s=60,
+            own_processes=batch == 1,
         )
         for design, layout in layouts.items()
     ]
