@@ -57,7 +57,8 @@ def beside(item: pytest.Item) -> bool:
 def ordered(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
     """The tests that are alone come first, in the part of the first process, as most others wait for them.
 
-    Meanwhile each other process has tests that need not wait: its part of the list begins with them. Then come those
+    Meanwhile each other process has tests that need not wait: its part of the list begins with them, with as many of
+    each folder as the others have, since a screen takes a hundred times as long as a pure function. Then come those
     that take long, one or two in each part, so that in the end no process waits for one of them.
     """
     alone = [each for each in items if each.get_closest_marker("alone")]
@@ -66,13 +67,17 @@ def ordered(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
         return alone + rest
     long = [each for each in rest if each.get_closest_marker("long")]
     rest = [each for each in rest if not each.get_closest_marker("long")]
-    light, heavy = [each for each in rest if beside(each)], [each for each in rest if not beside(each)]
+    heavy, light = [each for each in rest if not beside(each)], dict[Path, list[pytest.Item]]()
+    for each in rest:
+        if beside(each):
+            light.setdefault(each.path.parent, []).append(each)
     out = alone + _taken(heavy, len(items) // processes - len(alone))
     for left in range(processes - 1, 0, -1):  # of what is left, each gets as many as xdist deals out
-        size = (len(light) + len(long) + len(heavy)) // left
-        own = _taken(light, len(light) // left) + _taken(long, -(-len(long) // left))
+        size = (sum(map(len, light.values())) + len(long) + len(heavy)) // left
+        own = [each for folder in light.values() for each in _taken(folder, len(folder) // left)]
+        own += _taken(long, -(-len(long) // left))
         out += own + _taken(heavy, size - len(own))
-    return out + light + long + heavy
+    return out + [each for folder in light.values() for each in folder] + long + heavy
 
 
 def _taken(items: list[pytest.Item], number: int) -> list[pytest.Item]:

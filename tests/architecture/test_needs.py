@@ -70,8 +70,11 @@ def test_while_one_is_alone_the_others_begin_with_what_need_not_wait(request: py
     alone = [each.get_closest_marker("alone") is not None for each in items]
     assert alone == sorted(alone, reverse=True)
     dealt = len(items) // processes
+    screens = [needs.beside(each) and each.path.parent.name == "tui" for each in items]
+    share = sum(screens) / (processes - 1) if items[dealt - 1 : dealt] and not needs.beside(items[dealt - 1]) else None
     for left in range(processes - 1, 0, -1):
         size = (len(items) - dealt) // left
         light = [needs.beside(each) for each in items[dealt : dealt + size]]
         assert light == sorted(light, reverse=True), left
+        assert share is None or abs(sum(screens[dealt : dealt + size]) - share) < 1, left
         dealt += size

@@ -41,8 +41,8 @@ _IDLE_S: Final = 0.5
 
 
 def calm(layouts: dict[str, Layout]) -> list[QueueLoad]:
-    """The load of the scene, a tenth of it where there is much, whose poppers seldom ask; the queues that nothing breaks
-    share processes."""
+    """The load of the scene, a tenth of it where there is much; poppers seldom ask, those of healthy queues share
+    processes."""
     broken = {step.queue for step in STORY}
     return [
         replace(
