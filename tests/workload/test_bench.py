@@ -58,6 +58,7 @@ def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("sessions", "measure"):
         monkeypatch.setattr(f"qmon.workload.bench.{module}.SLICE_S", SLICE_S / 2)
     monkeypatch.setattr("qmon.workload.bench.measure.SAMPLE_EVERY_S", SAMPLE_EVERY_S / 4)
+    monkeypatch.setattr("qmon.workload.bench.measure.EMPTY_S", 3 * SLICE_S / 2)
 
 
 @pytest.mark.usefixtures("short_slices")
@@ -163,7 +164,7 @@ def query_of(site: Site, sql: str) -> object:
 def test_every_design_is_measured_and_nothing_stays(database: str) -> None:
     found: list[CaseResult | Dequeue] = []
     told: list[BenchProgress] = []
-    plan = replace(SHORT, pushers=1, seconds=3 * SLICE_S / 2, warm_up_s=SLICE_S / 2)
+    plan = replace(SHORT, pushers=1, seconds=SLICE_S, warm_up_s=SLICE_S / 2)
     report = run_bench(target_of(database), plan, new_schema(), install_trial, told.append, found.append)
     assert [each.case.design for each in report.outcomes] == list(ALL)
     assert tuple(found) == report.outcomes
@@ -185,6 +186,7 @@ def test_every_design_is_measured_and_nothing_stays(database: str) -> None:
     wait_until(lambda: not traces(database))
 
 
+@pytest.mark.usefixtures("short_slices")
 def test_a_held_transaction_is_held_for_the_whole_run(database: str) -> None:
     sql = (
         "SELECT extract(epoch FROM clock_timestamp() - xact_start)::float8 FROM pg_stat_activity"
@@ -195,7 +197,7 @@ def test_a_held_transaction_is_held_for_the_whole_run(database: str) -> None:
     def look(_: BenchProgress) -> None:
         ages.extend(float(str(row[0])) for row in query(database, sql))
 
-    plan = replace(SHORT, designs=("naive",), parts=(Part.HELD,))
+    plan = replace(SHORT, designs=("naive",), pushers=1, poppers=1, parts=(Part.HELD,))
     (found,) = run_bench(target_of(database), plan, new_schema(), install_trial, look).outcomes
     assert found.case.held
     assert found.dead_rows > 0
@@ -203,8 +205,9 @@ def test_a_held_transaction_is_held_for_the_whole_run(database: str) -> None:
     assert ages == sorted(ages)
 
 
+@pytest.mark.usefixtures("short_slices")
 def test_batches_are_left_out_where_a_design_has_none(database: str) -> None:
-    plan = replace(SHORT, designs=("ring_classic", "naive"), batches=(10,))
+    plan = replace(SHORT, designs=("ring_classic", "naive"), pushers=1, poppers=1, batches=(10,))
     report = run_bench(target_of(database), plan, new_schema(), install_trial)
     assert [each.case.design for each in report.outcomes] == ["naive"]
     assert report.without_batches == ("ring_classic",)
@@ -267,7 +270,7 @@ LONG = ("--designs", "naive", "--pushers", "2", "--poppers", "2", "--for", "60s"
 @pytest.mark.parametrize(
     ("number", "code", "role"),
     [(signal.SIGINT, 130, "popper"), (signal.SIGTERM, 143, "pusher"), (signal.SIGHUP, 129, "pusher"),
-     (signal.SIGKILL, -9, "popper")],
+     (signal.SIGKILL, -9, "pusher")],
 )  # fmt: skip
 def test_nothing_stays_however_the_program_ends(
     server: EmbeddedServer, database: str, number: signal.Signals, code: int, role: str

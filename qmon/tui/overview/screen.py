@@ -52,6 +52,7 @@ class OverviewScreen(ArrangedScreen):
     def __init__(self) -> None:
         self.unusual: baselines.Found | None = None
         super().__init__()
+        self.add_class("-waiting")
         self._known: overview.Known = {}
         self._ranking = Ranking()
         self._ranked: _Ranked | None = None
@@ -73,14 +74,16 @@ class OverviewScreen(ArrangedScreen):
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw what the view says; before the first one, say what is waited for."""
-        self.set_class(shown.view is None, "-waiting")
         view = shown.view
         if view is None:
+            self.add_class("-waiting")
             self.query_one("#waiting", Lines).show(lambda cells, rows: waiting(shown, now, cells, rows))
             return
         self.query_one("#target", Lines).show(lambda cells, _: target_line(view, cells), stale=stale)
         ranked = self._ranking_of(view)
-        self.set_class(bool(ranked.causes), "-caused")
+        # At once: each change of classes looks up the style of every widget.
+        known_broker = view.server.broker is not None
+        self.update_classes({"-waiting": False, "-caused": bool(ranked.causes), "-broker": known_broker})
         if ranked.causes:
             self.query_one("#causes", Lines).show(
                 lambda cells, _: causes.lines(ranked.causes, len(view.queues), cells), stale=stale
@@ -100,7 +103,6 @@ class OverviewScreen(ArrangedScreen):
 
     def _draw_broker(self, view: View, *, stale: bool) -> None:
         """The queues of Service Broker, where there are some."""
-        self.set_class(view.server.broker is not None, "-broker")
         if view.server.broker is not None:
             most = 8 if self.size.height >= 32 else 4
             self.query_one("#broker", Lines).show(

@@ -82,8 +82,8 @@ class QueueScreen(DashboardScreen):
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the queue; without figures or without the queue, say so."""
         view, found = shown.view, self.acting_on()
-        self.set_class(found is None, "-waiting")
         if view is None or found is None:
+            self.add_class("-waiting")
             missing = _missing(view, self.app.selected)
             self.query_one("#waiting", Lines).show(lambda cells, rows: missing or waiting(shown, now, cells, rows))
             return
@@ -92,8 +92,7 @@ class QueueScreen(DashboardScreen):
 
     def _draw_queue(self, found: QueueView, view: View, *, stale: bool) -> None:
         plain, tall = is_plain(self.app.theme), self.size.height >= HIGH
-        self.set_class(found.use is None, "-no-use")
-        self.set_class(found.ledger is None, "-no-ledger")
+        self.update_classes({"-waiting": False, "-no-use": found.use is None, "-no-ledger": found.ledger is None})
         writers: dict[str, Callable[[int, int], list[Line]]] = {
             "#title": lambda cells, _: panel.title(found, cells),
             "#readings": lambda cells, _: panel.readings(found, cells, view.since_read_s(found)),

@@ -26,6 +26,8 @@ from qmon.workload.bench.sessions import SLICE_S, LoadSession, LoadSessions, Sli
 from qmon.workload.bench.site import Site
 
 SAMPLE_EVERY_S: Final = 0.2
+EMPTY_S: Final = 1.0
+"""For how long empty loops are measured."""
 _SETTLE_S: Final = 0.2
 OnProgress = Callable[[float, float], None]
 """Called with the seconds that are over, of all, and the cycles per second of late."""
@@ -60,7 +62,7 @@ def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, on_progress
 def empty_rate(site: Site, plan: BenchPlan) -> float:
     """Rounds per second of the loop with nothing in it, with as many sessions as the load has."""
     call = empty_loop(site)
-    count = round(1.0 / SLICE_S)
+    count = round(EMPTY_S / SLICE_S)
     with LoadSessions(site.connect, site.salvage) as sessions:
         sessions.add("pusher", plan.pushers + plan.poppers, call, {"batch": 1, "unit": 16, "ahead": 1, "bytes": 1})
         sessions.start(_clock(site) + _SETTLE_S, count)
