@@ -58,8 +58,11 @@ def calmer(rate: float | None) -> float | None:
     return rate if rate is None or rate <= _MUCH else _CALMER * rate
 
 
+WHOLE = pytest.param(loads, marks=pytest.mark.soak)  # healthy queues under all of it are in test_headless.py
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("load", [calm, pytest.param(loads, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("load", [calm, WHOLE])
 def test_the_first_minute_shows_every_trouble_of_the_story(
     load: Callable[[dict[str, Layout]], list[QueueLoad]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
