@@ -108,6 +108,7 @@ def main() -> None:
         print(recorder_killed(chosen.recorders), flush=True)
     if chosen.designs == list(DESIGNS):
         _long("tests/contract/test_rates.py", "tests/contract/test_anywhere_cleaning.py", "tests/demo/test_headless.py")
+        _long("tests/demo/test_story.py")
         _contract()
     if chosen.hangs:
         print(_hangs(chosen.hangs), flush=True)
