@@ -37,12 +37,12 @@ def url(own_server: EmbeddedServer) -> Iterator[str]:
 
 @contextlib.contextmanager
 def working(url: str, statement: str, sessions: int) -> Iterator[None]:
-    """So many sessions that run a statement again and again."""
+    """So many sessions that run a statement again and again, with a short rest after each."""
     over = threading.Event()
 
     def work() -> None:
         with connected(url) as connection:
-            while not over.is_set():
+            while not over.wait(0.01):
                 connection.execute(statement).fetchall()
 
     threads = [threading.Thread(target=work) for _ in range(sessions)]
