@@ -37,12 +37,12 @@ def url(own_server: EmbeddedServer) -> Iterator[str]:
 
 @contextlib.contextmanager
 def popping(url: str) -> Iterator[None]:
-    """One popper at work, some 250 times a second."""
+    """One popper at work."""
     over = threading.Event()
 
     def pop() -> None:
         with connected(url) as connection:
-            while not over.wait(0.003):
+            while not over.is_set():
                 connection.execute("SELECT * FROM fifo_pop()").fetchall()
 
     thread = threading.Thread(target=pop)
@@ -69,7 +69,7 @@ def said(queue: QueueView) -> str:
 def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    query(url, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 20000)")
+    query(url, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 80000)")
     monkeypatch.setattr(horizon_holders, "LONG_S", 3.0)
     monkeypatch.setattr(usage, "_REMEMBER_EVERY_S", 1.0)
     said_at_once(monkeypatch)
