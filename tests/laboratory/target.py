@@ -1,4 +1,4 @@
-"""Faults of the whole server: what they do is true of every queue that they reach."""
+"""Faults of the whole server, one after the other: what they do is true of every queue that they reach."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.contract.sessions import open_sessions
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import HOLDS, Case, Outcome
 from tests.laboratory.laboratory import Laboratory
-from tests.queues import routine
+from tests.queues import ENGINE, routine
 
 SETTINGS: Final[Mapping[str, str]] = {"synchronous_commit": "on"}
 
@@ -39,6 +39,43 @@ def slow_log(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     _set(lab, commit_delay="100000", commit_siblings="0")
     yield ()
     _set(lab, commit_delay="0", commit_siblings="5")
+
+
+@contextlib.contextmanager
+def deadlocks(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """Two sessions lock two messages in opposite order, again and again; the server ends one of them each time."""
+    table, over = ENGINE.quote(layout.table.parts), threading.Event()
+    lab.load.change(layout.queue, "popper", rate=0.0)
+    wait_until(lambda: len(query(lab.url, f"SELECT 1 FROM {table} LIMIT 2")) == 2, what="two messages are there")
+    one, two = (int(str(row[0])) for row in query(lab.url, f"SELECT id FROM {table} ORDER BY id LIMIT 2"))
+    met = threading.Barrier(2)
+    pair = [
+        threading.Thread(target=_entangle, args=(lab.url, table, met, over, *ids)) for ids in ((one, two), (two, one))
+    ]
+    for thread in pair:
+        thread.start()
+    asked = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database() AND deadlocks > 0"
+    try:
+        wait_until(lambda: query(lab.url, asked), what="a deadlock")
+        yield ()
+    finally:
+        over.set()
+        met.abort()
+        for thread in pair:
+            thread.join()
+        lab.load.change(layout.queue, "popper", rate=60.0)
+
+
+def _entangle(url: str, table: str, met: threading.Barrier, over: threading.Event, first: int, then: int) -> None:
+    with connected(url, autocommit=False) as session, contextlib.suppress(threading.BrokenBarrierError):
+        while not over.is_set():
+            session.execute(f"SELECT 1 FROM {table} WHERE id = ? FOR UPDATE", first).fetchall()
+            met.wait()
+            with contextlib.suppress(pyodbc.Error):  # the one that the server ends
+                session.execute(f"SELECT 1 FROM {table} WHERE id = ? FOR UPDATE", then).fetchall()
+            session.rollback()
+            met.wait()
+            over.wait(0.5)
 
 
 @contextlib.contextmanager
@@ -86,6 +123,11 @@ CASES = (
     Case(
         "slow log flush", "log-bound", "status", slow_log, reads_s=5.0, clears_s=5.0, everywhere=True,
         load={"pushers": 4, "poppers": 4, "rate": 40.0, "pop_rate": 80.0},
+    ),
+    Case(
+        "deadlocks", "deadlocks", "fifo", deadlocks, reads_s=10.0, clears_s=6.0,
+        # Each deadlock rolls back what it did with the message at the head.
+        true_too=frozenset({"poison message at the head"}),
     ),
 )  # fmt: skip
 CROWDED = (
