@@ -22,7 +22,7 @@ from tests.libraries.library import ATTEMPTS, QUEUES, Event, Kind, Library, Stat
 from tests.libraries.test_figures import of_queue
 from tests.libraries.test_rates import MIXED, within
 
-pytestmark = pytest.mark.soak
+pytestmark = pytest.mark.soak  # a minute a library; test_figures.py holds each figure against the tables in less
 
 OVER_S: Final = 60.0
 LAG_S: Final = 2.5
