@@ -42,10 +42,10 @@ def strange_lines() -> bytes:
     return zstandard.compress("\n".join([*texts, '{"k":"figures" broken', "nothing"]).encode())
 
 
-def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path) -> None:
+def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Restarts, copies, an hour without anything, two recorders at once, a clock set back, damage, a late segment.
 
-    In two runs: what comes in between belongs to days that are done.
+    In two runs: what comes in between belongs to days that are done. Its hours are joined, as many would be.
     """
     root = tmp_path / "recordings"
     first = Watched(root, "shop", "aaaaaaaaaaaa", "Europe/Berlin")
@@ -67,6 +67,7 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path) -> N
     segment.with_name("strange.jsonl.zst").write_bytes(strange_lines())
     segment.with_name("empty.jsonl.zst").touch()
     segment.with_name("_open.jsonl.zst").write_bytes(b"still written")
+    monkeypatch.setattr("qmon.pipeline.ingest.batch._FEW", 0)
     lake = run(spark, root, tmp_path / "lake")
 
     expected = [row for each in (first, again, second, late, odd) for row in rows(each.written)]

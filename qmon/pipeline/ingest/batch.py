@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,18 +20,19 @@ from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.rollup import rollups
 from qmon.pipeline.rollup.incidents import runs
 
-_HOUR: Final = ("target", "hour")
-_HOURS: Final = StructType([StructField("target", StringType()), StructField("hour", DoubleType())])
+_STRETCHES: Final = StructType([StructField("target", StringType()), StructField("begun", DoubleType())])
+_FEW: Final = 16
+"""So many stretches are looked for one after the other; more are joined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """The hours of targets that a batch touches, as rows (``target``, ``hour``), and where they are.
+    """The hours of targets that a batch touches (target, seconds since the epoch), and where they are.
 
     ``shared``: whether several recorders watched one of them.
     """
 
-    rows: DataFrame
+    hours: frozenset[tuple[str, float]]
     dates: frozenset[datetime.date]
     buckets: frozenset[int]
     targets: tuple[str, ...]
@@ -46,19 +47,37 @@ class Touched:
     def only(self, rows: DataFrame, at: str = "start_at") -> DataFrame:
         """The rows that are of these hours."""
         near = rows.where(F.col(at).between(self.low, self.high))  # which Parquet passes over pages by
-        return self._hourly(near, at).join(F.broadcast(self.rows), [*_HOUR], "left_semi").drop("hour")
+        return _matched(near, at, rollups.HOUR_S, self.hours)
 
     def without(self, rows: DataFrame) -> DataFrame:
         """The rows that are not."""
-        return self._hourly(rows, "start_at").join(F.broadcast(self.rows), [*_HOUR], "left_anti").drop("hour")
+        return _matched(rows, "start_at", rollups.HOUR_S, self.hours, within=False)
 
-    def days(self) -> DataFrame:
-        """The days of targets."""
-        day = rollups.start(F.col("hour"), rollups.DAY_S).alias("day")
-        return self.rows.select("target", day).distinct()
+    def of_days(self, rows: DataFrame, *, within: bool = True) -> DataFrame:
+        """The rows that are of the days of these hours, or are not."""
+        days = {(target, hour // rollups.DAY_S * rollups.DAY_S) for target, hour in self.hours}
+        return _matched(rows, "start_at", rollups.DAY_S, days, within=within)
 
-    def _hourly(self, rows: DataFrame, at: str) -> DataFrame:
-        return rows.withColumn("hour", rollups.start(F.col(at), rollups.HOUR_S))
+
+def _matched(
+    rows: DataFrame, at: str, seconds: int, wanted: Collection[tuple[str, float]], *, within: bool = True
+) -> DataFrame:
+    """The rows whose target and stretch of so many seconds are among those, or are not."""
+    begun = rows.withColumn("begun", rollups.start(F.col(at), seconds))
+    if len(wanted) <= _FEW:  # without a job of its own
+        found = F.array_contains(
+            F.array(
+                *(
+                    F.struct(F.lit(target).alias("target"), F.lit(start).alias("begun"))
+                    for target, start in sorted(wanted)
+                )
+            ),
+            F.struct("target", "begun"),
+        )
+        return begun.where(found if within else ~found).drop("begun")
+    known = [{"target": target, "begun": start} for target, start in wanted]
+    listed = F.broadcast(table_of(rows.sparkSession, known, _STRETCHES))
+    return begun.join(listed, ["target", "begun"], "left_semi" if within else "left_anti").drop("begun")
 
 
 @dataclass(slots=True)
@@ -137,7 +156,7 @@ def _samples(
         written = samples.write(stage.samples(staged.read("sample"), polls), stamp)
     changes.added["samples"] = written
     touched = Touched(
-        table_of(lake.session, [{"target": h.target, "hour": h.hour} for h in hours], _HOURS),
+        frozenset((h.target, h.hour) for h in hours),
         frozenset(h.date for h in hours), frozenset(h.bucket for h in hours), tuple({h.target for h in hours}),
         min(h.hour for h in hours), max(h.hour for h in hours) + rollups.HOUR_S, any(h.recorders > 1 for h in hours),
     )  # fmt: skip
@@ -155,17 +174,13 @@ def _derive(before: LakeView, samples: DataFrame, touched: Touched, changes: _Ch
     counting = rollups.counting(samples, minutes) if touched.shared else samples
     hours = _replaced(before, "hours", rollups.hours(minutes, counting), touched, changes, stamp)
     _replaced(before, "runs", runs(samples), touched, changes, stamp)
-    days = F.broadcast(touched.days())
     others = before.files("hours", touched.within())
     if others.paths:
-        day = rollups.start(F.col("start_at"), rollups.DAY_S).alias("day")
-        rest = touched.without(before.lake.table("hours").read(others)).withColumn("day", day)
-        hours = hours.unionByName(rest.join(days, ["target", "day"], "left_semi").drop("day"))
+        hours = hours.unionByName(touched.of_days(touched.without(before.lake.table("hours").read(others))))
     table, old = before.lake.table("days"), before.files("days", touched.within())
     fresh = rollups.days(hours)
     if old.paths:
-        left = table.read(old).withColumn("day", F.col("start_at")).join(days, ["target", "day"], "left_anti")
-        fresh = fresh.unionByName(left.drop("day"))
+        fresh = fresh.unionByName(touched.of_days(table.read(old), within=False))
     changes.added["days"], changes.removed["days"] = table.write(fresh, stamp), old
 
 
