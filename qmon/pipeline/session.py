@@ -40,7 +40,7 @@ _DEFAULTS: Final = {
     # A segment that its recorder's retention took away in between is reported, not a reason to stand still for ever.
     "spark.sql.files.ignoreMissingFiles": "true",
     # A batch makes some 150 pieces of code. With Spark's 100 each has fallen out before the next batch wants it again.
-    "spark.sql.codegen.cache.maxEntries": "1000",
+    "spark.sql.codegen.cache.maxEntries": "400",
     "spark.ui.enabled": "false",
     # Nor does it remember for pages that nobody sees what it has done: of a thousand jobs that is 100 MB.
     **dict.fromkeys(("spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.sql.ui.retainedExecutions"), "20"),

@@ -32,7 +32,7 @@ _LIVE_S: Final = 62.0
 _BEGIN: Final = 1_795_219_200.0
 _DAY_S: Final = 86400.0
 _TARGETS: Final = 4
-_FLEETS: Final = ((2000, 4), (100, 40))
+_FLEETS: Final = ((2000, 30), (100, 40))
 """Targets and days of tiny segments."""
 _POLLS: Final = 10
 
