@@ -15,7 +15,7 @@ from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 from qmon.pipeline.ingest import staged as stage
 from qmon.pipeline.lake.delta import Conflict, Files, Within, WrittenFiles, committed, table_of
 from qmon.pipeline.lake.lake import Lake, LakeView
-from qmon.pipeline.lake.schema import BATCH
+from qmon.pipeline.lake.schema import BATCH, bucket
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.rollup import rollups
 from qmon.pipeline.rollup.incidents import runs
@@ -27,22 +27,29 @@ _FEW: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """The hours of targets that a batch touches (target, seconds since the epoch), and where they are.
+    """The hours of targets that a batch touches (target, seconds since the epoch).
 
     ``shared``: whether several recorders watched one of them.
     """
 
     hours: frozenset[tuple[str, float]]
-    dates: frozenset[datetime.date]
-    buckets: frozenset[int]
-    targets: tuple[str, ...]
-    low: float
-    high: float
     shared: bool
+
+    @property
+    def low(self) -> float:
+        """Where the first of them begins."""
+        return min(hour for _, hour in self.hours)
+
+    @property
+    def high(self) -> float:
+        """Where the last of them ends."""
+        return max(hour for _, hour in self.hours) + rollups.HOUR_S
 
     def within(self, over: str = "") -> Within:
         """What of a table can be of these hours; without ``over`` of their days."""
-        return Within(self.dates, self.buckets, self.targets, over, self.low, self.high)
+        targets = {target for target, _ in self.hours}
+        dates = {datetime.datetime.fromtimestamp(hour, datetime.UTC).date() for _, hour in self.hours}
+        return Within(dates, {bucket(target) for target in targets}, targets, over, self.low, self.high)
 
     def only(self, rows: DataFrame, at: str = "start_at") -> DataFrame:
         """The rows that are of these hours."""
@@ -65,17 +72,10 @@ def _matched(
     """The rows whose target and stretch of so many seconds are among those, or are not."""
     begun = rows.withColumn("begun", rollups.start(F.col(at), seconds))
     if len(wanted) <= _FEW:  # without a job of its own
-        found = F.array_contains(
-            F.array(
-                *(
-                    F.struct(F.lit(target).alias("target"), F.lit(start).alias("begun"))
-                    for target, start in sorted(wanted)
-                )
-            ),
-            F.struct("target", "begun"),
-        )
+        few = [F.struct(F.lit(target).alias("target"), F.lit(at_s).alias("begun")) for target, at_s in sorted(wanted)]
+        found = F.array_contains(F.array(*few), F.struct("target", "begun"))
         return begun.where(found if within else ~found).drop("begun")
-    known = [{"target": target, "begun": start} for target, start in wanted]
+    known = [{"target": target, "begun": at_s} for target, at_s in wanted]
     listed = F.broadcast(table_of(rows.sparkSession, known, _STRETCHES))
     return begun.join(listed, ["target", "begun"], "left_semi" if within else "left_anti").drop("begun")
 
@@ -155,11 +155,7 @@ def _samples(
         polls = lake.table("polls").read_written(changes.added["polls"])
         written = samples.write(stage.samples(staged.read("sample"), polls), stamp)
     changes.added["samples"] = written
-    touched = Touched(
-        frozenset((h.target, h.hour) for h in hours),
-        frozenset(h.date for h in hours), frozenset(h.bucket for h in hours), tuple({h.target for h in hours}),
-        min(h.hour for h in hours), max(h.hour for h in hours) + rollups.HOUR_S, any(h.recorders > 1 for h in hours),
-    )  # fmt: skip
+    touched = Touched(frozenset((h.target, h.hour) for h in hours), any(h.recorders > 1 for h in hours))
     old = before.files("samples", touched.within("sampled_at"))
     every = samples.read_written(written)
     if old.paths:

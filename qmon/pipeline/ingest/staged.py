@@ -105,9 +105,9 @@ def hours(polls: DataFrame, known: DataFrame) -> DataFrame:
     ``known``: polls of the lake.
     """
     hour = start(F.col("sampled_at"), HOUR_S).alias("hour")
-    columns = ("target", "date", "bucket", hour, "recorder", "zone")
+    columns = ("target", hour, "recorder", "zone")
     touched = polls.where("line.queues > 0").select(*columns, F.lit(1).alias("new"))
     before = known.select(*columns, F.lit(0).alias("new"))
-    each = touched.unionByName(before).groupBy("target", "date", "bucket", "hour")
+    each = touched.unionByName(before).groupBy("target", "hour")
     found = each.agg(F.sum("new").alias("polls"), F.countDistinct("recorder", "zone").alias("recorders"))
     return found.where("polls > 0")
