@@ -90,9 +90,8 @@ def test_the_loops_count_what_the_tables_hold(site: Site, design: str, batch: in
     assert pushed - popped <= 16 * 12 + (4 * 16 + 2 * batch) * loads  # the gate, and what sessions have not told it yet
     for gate, messages in ((PUSHED, pushed), (POPPED, popped)):
         steps = query_of(site, f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {{}}.{gate}")
-        assert 0 <= messages - 16 * int(str(steps)) < 16 * 2 * loads, (
-            gate
-        )  # each of two sessions carries less than a step on
+        # Each of two sessions carries less than a step on.
+        assert 0 <= messages - 16 * int(str(steps)) < 16 * 2 * loads, gate
 
 
 @pytest.mark.parametrize(("design", "batch"), [("fifo", 7), ("batch_fast", 7), ("status", 1)])
