@@ -91,7 +91,8 @@ BEGIN
         -- Full: the slot holds an earlier message that nobody has popped, or waits for one that may never come.
         v_end := coalesce(v_end, clock_timestamp() + p_wait_ms * interval '1 millisecond');
         IF v_pause > 0.004 THEN
-            v_hole := (coalesce(v_number, v_next) - v_turn) % {size!int} = 0;
+            -- The slot may have come to our own number since the UPDATE: that is no hole.
+            v_hole := v_turn < coalesce(v_number, v_next) AND (coalesce(v_number, v_next) - v_turn) % {size!int} = 0;
             IF coalesce(v_number, v_next) > v_from AND (v_hole OR v_from = 0) THEN
                 v_from := coalesce(v_number, v_next);
                 PERFORM pg_try_advisory_xact_lock_shared(v_class, CAST(CAST(v_from % 4294967296 AS oid) AS integer))
