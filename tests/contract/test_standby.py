@@ -98,7 +98,7 @@ def test_no_pops_is_not_said_of_a_queue_that_drains(pair: Pair) -> None:
         seen = [q for v in watched.views[first:] if (q := v.queue("line")) is not None]
     assert {q.verdict.code for q in seen} == {"cannot tell"}
     assert {q.pop_rate.value for q in seen} == {None}
-    query(pair.primary, "TRUNCATE line")
+    pair.write("TRUNCATE line")
 
 
 def test_a_paused_replay_makes_every_figure_old_and_says_so(pair: Pair) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -88,7 +90,11 @@ class Watched:
         def found() -> View | None:
             return next((v for v in self.views[after - 1 :] if ready(v)), None)
 
-        got = wait_until(found, timeout, what=f"a view in phases {self.phases[-4:]}")
+        try:
+            got = wait_until(found, timeout, what=f"a view in phases {self.phases[-4:]}")
+        except AssertionError as failure:
+            failure.add_note(stacks())
+            raise
         assert got is not None
         return got
 
@@ -117,6 +123,15 @@ def watching(
         yield watched
     finally:
         watched.poller.close()
+
+
+def stacks() -> str:
+    """Where each thread of this process is, the newest calls last: what a poller that says nothing waits for."""
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    return "\n".join(
+        f"{names.get(number, number)}:\n{''.join(traceback.format_stack(frame, limit=8))}"
+        for number, frame in sys._current_frames().items()
+    )
 
 
 def said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,8 @@ from tests.schemas import valid
 TOLERANCE = 0.03
 FLOW_S = 1.5
 MESSAGES = 2.0
+COUNTS_S = 0.25
+"""The load's counts come every 100 ms, from processes that may be a moment late: up to 83 ms were seen in six runs."""
 
 
 def agree(seen: float, counted: float, window_s: float) -> bool:
@@ -30,8 +32,8 @@ def agree(seen: float, counted: float, window_s: float) -> bool:
 
 
 def depth_agrees(queue: dict[str, Any], counted: float, poll_s: float) -> bool:
-    """An exact depth is within what moved during the poll (and the counts' own 100 ms), a ``~`` depth within 1 %."""
-    moved = (queue["push_rate"] + queue["pop_rate"]) * (poll_s + 0.1) + MESSAGES
+    """An exact depth is within what moved during the poll and between two counts, a ``~`` depth within 1 %."""
+    moved = (queue["push_rate"] + queue["pop_rate"]) * (poll_s + COUNTS_S) + MESSAGES
     if queue["approximate"].get("ready") == "~":
         return bool(abs(queue["ready"] - counted) <= max(0.01 * counted, moved))
     return bool("ready" not in queue["approximate"] and abs(queue["ready"] - counted) <= moved)
