@@ -61,7 +61,9 @@ def test_nothing_outruns_anything_while_a_side_is_paused(side: Side) -> None:
 
 def test_no_pops_is_worse_than_outrun_and_needs_ten_seconds() -> None:
     signs = replace(FINE, pop_rate=Figure(0.0), net_rate=50.0)
-    assert after(signs, 9)[0] == "healthy"
+    code, proof = after(signs, 8)
+    assert code == "cannot tell"
+    assert proof.endswith("/s are pushed; no pops if that lasts 2.0 s more")
     assert after(signs, 10)[0] == "no pops"
 
 
@@ -71,7 +73,25 @@ def test_a_sign_that_goes_away_starts_its_hold_time_anew() -> None:
     _, since = judge(FINE, 6.0, since)
     (verdict,), since = judge(signs, 8.0, since)
     assert verdict.code == "healthy"
-    assert since == {"no pops": 8.0}
+    assert since == {"no pops": 8.0, "healthy": 6.0}
+
+
+def test_a_queue_that_was_never_seen_well_is_not_called_healthy_while_a_critical_sign_has_yet_to_last() -> None:
+    still = replace(FINE, pop_rate=Figure(0.0))
+    unknown = Figure.unknown("rates follow")
+    (verdict,), since = judge(replace(FINE, push_rate=unknown, pop_rate=unknown), 0.0, {})
+    assert verdict.code == "healthy"
+    for at in (2.0, 6.0):
+        (verdict,), since = judge(still, at, since)
+        assert (verdict.code, verdict.severity) == ("cannot tell", Severity.NOTICE)
+    (verdict,), since = judge(FINE, 8.0, since)
+    assert verdict.code == "healthy"
+    (verdict,), since = judge(still, 10.0, since)
+    assert verdict.code == "healthy"
+    (verdict,), _ = judge(replace(still, net_rate=50.0), 10.0, {})
+    assert verdict.code == "cannot tell"
+    (verdict,), _ = judge(replace(FINE, ready=Figure(9_000.0), net_rate=50.0), 10.0, {})
+    assert verdict.code == "healthy", "that it grows is a warning, with the rates in the line"
 
 
 def test_full_ring() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from qmon.model.figure import NOT_SINCE, Figure, Severity, Verdict
+from qmon.model.text import duration
 from qmon.model.verdicts.access import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow import (
     BEHIND,
@@ -128,7 +129,7 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
     Args:
         given: the figures now.
         now_at: server clock, seconds since the epoch.
-        since: what this function returned for the poll before.
+        since: what this function returned for the poll before; ``HEALTHY`` is in it where the queue was seen well.
     """
     seen: dict[str, float] = {}
     found: dict[str, Verdict] = {}
@@ -146,12 +147,27 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
         seen.pop(code, None)
     verdicts = sorted(found.values(), key=lambda v: -v.severity)
     if not verdicts or verdicts[0].severity < Severity.WARNING:
-        if lacking := missing(given):
+        if lacking := missing(given) or (HEALTHY not in since and _unproved(given, seen, now_at)):
             first = seen[CANNOT_TELL] = since.get(CANNOT_TELL, now_at)
             verdicts.append(Verdict(CANNOT_TELL, lacking, Severity.NOTICE, first, "n" if _throttled(given) else ""))
-        elif not verdicts:
+            return tuple(verdicts), seen
+        if given.moved is not None or seen_empty(given):
+            seen[HEALTHY] = since.get(HEALTHY, now_at)
+        if not verdicts:
             verdicts.append(_fine(given))
     return tuple(verdicts), seen
+
+
+def _unproved(s: RuleInput, seen: Mapping[str, float], now_at: float) -> str:
+    """The evidence of a critical verdict that has yet to last, in one line; empty where there is none.
+
+    A queue that was well before is called so until the evidence has lasted, so that a lull is no incident. One that
+    was never seen well is not called so.
+    """
+    for rule in RULES:
+        if rule.severity is Severity.CRITICAL and rule.code in seen and (proof := rule.proof(s)):
+            return f"{proof}; {rule.code} if that lasts {duration(rule.hold_s + seen[rule.code] - now_at)} more"
+    return ""
 
 
 def undecided(
