@@ -60,7 +60,7 @@ def test_a_locked_queue_costs_its_own_figures_alone_and_names_the_session(databa
                     assert queue.ready.value == 5
                     assert queue.push_rate.value is not None
             holder.rollback()
-            assert watched.queue("fifo", whole, polls=0).verdict.code != "cannot tell"
+            assert named not in watched.queue("fifo", whole, polls=0).verdict.proof
 
 
 def failures(found: tuple[ProbeFailure, ...]) -> list[ProbeFailure]:

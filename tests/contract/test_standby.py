@@ -120,7 +120,7 @@ def test_a_paused_replay_makes_every_figure_old_and_says_so(pair: Pair) -> None:
             assert "replay paused" in answer.stdout, (answer.stderr, answer.exception)
         finally:
             query(pair.standby, "SELECT pg_wal_replay_resume()")
-        watched.queue("jobs", lambda q: q.verdict.code == "healthy")
+        watched.queue("jobs", lambda q: not q.ready.old and "replay paused" not in q.verdict.proof)
 
 
 def test_a_figure_is_as_old_as_the_standby_is_behind(pair: Pair) -> None:

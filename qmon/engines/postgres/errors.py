@@ -96,7 +96,7 @@ _CONNECTING: Final[tuple[tuple[str, _Make], ...]] = (
         r"(too many clients already|remaining connection slots are reserved.*|too many connections for .*)$",
         lambda found, where, target: NoConnectionLeft(f"the server has no connection left: {found[1]}"),
     ),
-    (r"timeout expired", _temporary("no answer from {where} in time; is a firewall in between?")),
+    (r"timeout expired", _temporary("no answer from {where} in time; a firewall in between, or a server that hangs?")),
     (
         r"Connection refused",
         _temporary("nothing listens on {where}: connection refused; is the server running?"),

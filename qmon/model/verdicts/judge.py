@@ -129,9 +129,9 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
     Args:
         given: the figures now.
         now_at: server clock, seconds since the epoch.
-        since: what this function returned for the poll before; ``HEALTHY`` is in it where the queue was seen well.
+        since: what this function returned for the poll before; ``HEALTHY`` is in it once the queue was seen well.
     """
-    seen: dict[str, float] = {}
+    seen: dict[str, float] = {HEALTHY: since[HEALTHY]} if HEALTHY in since else {}
     found: dict[str, Verdict] = {}
     explained: set[str] = set()
     for rule in RULES:
@@ -147,12 +147,12 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
         seen.pop(code, None)
     verdicts = sorted(found.values(), key=lambda v: -v.severity)
     if not verdicts or verdicts[0].severity < Severity.WARNING:
-        if lacking := missing(given) or (HEALTHY not in since and _unproved(given, seen, now_at)):
+        if lacking := missing(given) or (HEALTHY not in seen and _unproved(given, seen, now_at)):
             first = seen[CANNOT_TELL] = since.get(CANNOT_TELL, now_at)
             verdicts.append(Verdict(CANNOT_TELL, lacking, Severity.NOTICE, first, "n" if _throttled(given) else ""))
             return tuple(verdicts), seen
         if given.moved is not None or seen_empty(given):
-            seen[HEALTHY] = since.get(HEALTHY, now_at)
+            seen.setdefault(HEALTHY, now_at)
         if not verdicts:
             verdicts.append(_fine(given))
     return tuple(verdicts), seen
@@ -161,8 +161,8 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
 def _unproved(s: RuleInput, seen: Mapping[str, float], now_at: float) -> str:
     """The evidence of a critical verdict that has yet to last, in one line; empty where there is none.
 
-    A queue that was well before is called so until the evidence has lasted, so that a lull is no incident. One that
-    was never seen well is not called so.
+    A queue that was seen well is called so until the evidence has lasted, so that a lull is no incident; any other is
+    not.
     """
     for rule in RULES:
         if rule.severity is Severity.CRITICAL and rule.code in seen and (proof := rule.proof(s)):
@@ -181,7 +181,8 @@ def undecided(
         rates_follow: rates are not known in this poll, and will be.
     """
     missed = rates_follow or (verdicts[0].severity >= Severity.WARNING and missing(given))  # else it is ``CANNOT_TELL``
-    return (_CODES if missed else _unread(given).union(since)).difference(verdict.code for verdict in verdicts)
+    said = (HEALTHY, *(verdict.code for verdict in verdicts))
+    return (_CODES if missed else _unread(given).union(since)).difference(said)
 
 
 def _unread(s: RuleInput) -> frozenset[str]:
