@@ -150,8 +150,10 @@ def clean_roles(database: str) -> Iterator[str]:
 def administrator(server: EmbeddedServer) -> Iterator[pyodbc.Connection]:
     """A session on the shared server that makes and drops databases, and does nothing else.
 
-    Whoever connects to a database first leaves a file there that speeds the next sessions up; it is copied, too.
+    What is copied is made small before, for there are 1,600 of them: it takes a third less. Whoever connects to a
+    database first leaves a file there that speeds the next sessions up; it is copied, too.
     """
+    query(server.url("template1"), "VACUUM FULL")
     query(server.url("template1"), "SELECT 1")
     with connected(server.url("postgres")) as connection:
         yield connection

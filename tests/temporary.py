@@ -26,6 +26,15 @@ def keep_in_memory() -> None:
         tempfile.tempdir = None  # asked again by the next who needs it
 
 
+def folder_for_all() -> tempfile.TemporaryDirectory[str]:
+    """A temporary folder that every account may enter, with a path short enough for sockets below it."""
+    made = tempfile.TemporaryDirectory(
+        prefix="qmon-test-", dir=_MEMORY if tempfile.gettempdir() == str(_MEMORY) else "/tmp"
+    )
+    Path(made.name).chmod(0o755)
+    return made
+
+
 def quiet_driver(cache: pytest.Cache) -> None:
     """From now on psqlODBC writes no ``/tmp/psqlodbc_….log`` as a process's last connection closes.
 

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from qmon.demo.guardian import Guardian
 from qmon.demo.server import EmbeddedServer
 from tests.demo.leftovers import alive, segment_of, segments_of, shared_memory
 from tests.facts import wait_until
+from tests.temporary import folder_for_all
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -26,8 +26,7 @@ CHECKOUT = Path(__file__).parents[2]
 @pytest.fixture
 def temporary() -> Iterator[Path]:
     """A folder for temporary files that every account can enter, with a path that is not too long."""
-    with TemporaryDirectory(prefix="qmon-test-", dir="/tmp") as folder:
-        Path(folder).chmod(0o755)
+    with folder_for_all() as folder:
         yield Path(folder)
 
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from tests.demo.leftovers import alive, segments_of
 from tests.facts import wait_until
 from tests.queues import DESIGNS
 from tests.schemas import valid
+from tests.temporary import folder_for_all
 
 TOLERANCE = 0.03
 FLOW_S = 1.5
@@ -59,10 +59,8 @@ def test_rates_and_depths_agree_with_the_load_under_faults() -> None:
 @pytest.fixture
 def short_folder() -> Iterator[Path]:
     """A temporary folder of the demo's own, that anybody may enter, with a path short enough for sockets."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as made:
-        folder = Path(made)
-        folder.chmod(0o755)
-        yield folder
+    with folder_for_all() as made:
+        yield Path(made)
 
 
 def processes_below(folder: Path) -> set[int]:
