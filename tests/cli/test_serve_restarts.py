@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -54,12 +55,14 @@ class Served:
     def polls(self, number: int) -> None:
         """Wait until so many polls have begun and ended."""
         for _ in range(number + 1):
-            age = self.now().get((POLL_AGE, ""), 1e9)
-            wait_until(partial(self._younger, age), 90, what="a poll")
+            age = self.now().get((POLL_AGE, ""), 0.0)
+            at = time.monotonic() - age  # the poll that it tells of was before
+            wait_until(partial(self._polled_since, at), 90, what="a poll")
 
-    def _younger(self, age: float) -> bool:
+    def _polled_since(self, at: float) -> bool:
+        asked_at = time.monotonic()
         found = self.now()
-        return found[UP, ""] == 1 and found[POLL_AGE, ""] < age
+        return found[UP, ""] == 1 and asked_at - found[POLL_AGE, ""] > at
 
     def move(self, number: int, *, watched: bool = True, queues: Sequence[str] = ("status", "ring_classic")) -> None:
         """Push so many to queues and pop one less; where it is watched, wait until they are counted, and once."""

@@ -41,7 +41,7 @@ def depth_agrees(queue: dict[str, Any], counted: float, poll_s: float) -> bool:
 
 @pytest.mark.alone
 def test_rates_and_depths_agree_with_the_load_under_faults() -> None:
-    command = [sys.executable, "-m", "qmon", "demo", "--headless", "--for", "18", "--output", "json"]
+    command = [sys.executable, "-m", "qmon", "demo", "--headless", "--for", "20", "--output", "json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     report = valid(done.stdout, "demo")
