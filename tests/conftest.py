@@ -65,12 +65,13 @@ def pytest_order_items(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported and collected stays: the collector of garbage need not go over it again and again."""
+    """What is imported and collected stays: the collector of garbage need not go over it again and again, nor often."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(100_000, 20, 20)
         gc.enable()
 
 

@@ -118,6 +118,7 @@ def test_a_defect_in_alerts_is_said_once_and_holds_up_no_poll(
 
 
 @pytest.mark.server
+@pytest.mark.long
 def test_a_transaction_that_blocks_eleven_queues_is_one_notice_and_cleared_once_it_ends(
     database: str, own_home: Path, listener: Listener, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

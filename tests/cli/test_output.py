@@ -56,6 +56,7 @@ def flat(row: dict[str, Any]) -> dict[str, Any]:
     return row | nested
 
 
+@pytest.mark.long
 def test_each_form_tells_of_the_same(shop: str, recordings: Path) -> None:
     for arguments, schema, rows, key in COMMANDS:
         given = [each.format(shop=shop, recordings=recordings) for each in arguments]
