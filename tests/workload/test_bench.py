@@ -163,7 +163,7 @@ def query_of(site: Site, sql: str) -> object:
 def test_every_design_is_measured_and_nothing_stays(database: str) -> None:
     found: list[CaseResult | Dequeue] = []
     told: list[BenchProgress] = []
-    plan = replace(SHORT, pushers=1, seconds=SLICE_S, warm_up_s=SLICE_S / 2)
+    plan = replace(SHORT, pushers=1, poppers=1, seconds=SLICE_S, warm_up_s=SLICE_S / 2)
     report = run_bench(target_of(database), plan, new_schema(), install_trial, told.append, found.append)
     assert [each.case.design for each in report.outcomes] == list(ALL)
     assert tuple(found) == report.outcomes
