@@ -91,9 +91,9 @@ class Watched:
             return next((v for v in self.views[after - 1 :] if ready(v)), None)
 
         try:
-            got = wait_until(found, timeout, what=f"a view in phases {self.phases[-4:]}")
+            got = wait_until(found, timeout, what="a view")
         except AssertionError as failure:
-            failure.add_note(stacks())
+            failure.add_note(f"{len(self.views)} views in phases {self.phases[-4:]}\n{stacks()}")
             raise
         assert got is not None
         return got
