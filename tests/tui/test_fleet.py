@@ -265,7 +265,10 @@ async def test_what_happened_on_any_target_is_one_time_line_and_enter_goes_there
 
 
 @pytest.mark.parametrize("lost", [False, True])
-async def test_the_first_target_connects_alone_until_its_figures_are_there_or_it_is_lost(lost: bool) -> None:
+async def test_the_first_target_connects_alone_until_its_figures_are_there_or_it_is_lost(
+    lost: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qmon.tui.fleet.app._FIRST_S", 300.0)
     clock, sources = Clock(), {name: Named(name) for name in NAMES}
     app = fleet_app(clock, sources)
     async with app.run_test() as pilot:
@@ -273,4 +276,13 @@ async def test_the_first_target_connects_alone_until_its_figures_are_there_or_it
         d = FleetDriver(app, sources["orders-prod"], clock, pilot, sources)
         assert [name for name, source in sources.items() if source.sink is not None] == ["orders-prod"]
         await (d.lose("orders-prod") if lost else d.tell("orders-prod"))
+        await d.until(lambda: all(source.sink is not None for source in sources.values()), "all are connecting")
+
+
+async def test_the_others_do_not_wait_long_for_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qmon.tui.fleet.app._FIRST_S", 0.01)
+    clock, sources = Clock(), {name: Named(name) for name in NAMES}
+    app = fleet_app(clock, sources)
+    async with app.run_test() as pilot:
+        d = FleetDriver(app, sources["orders-prod"], clock, pilot, sources)
         await d.until(lambda: all(source.sink is not None for source in sources.values()), "all are connecting")
