@@ -20,7 +20,7 @@ demo: ## qmon on a PostgreSQL of its own with queues under load; ARGS="--headles
 
 unit: ## the tests that need no server, no Spark and nothing from apt; less than a minute
 	@.ci/setup unit
-	@$(PYTHON) -m pytest -n 2 -m unit $(ARGS)
+	@$(PYTHON) -m pytest -n 3 -m unit $(ARGS)
 
 test: setup ## all tests, eight at a time, as much of each is waiting; ARGS="-k poller" and the like go to pytest
 	@$(compile_tests)

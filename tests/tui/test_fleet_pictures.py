@@ -12,8 +12,6 @@ from tests.tui.fleet import NAMES, Named, crm, fleet_app, settled
 from tests.tui.scripted import SAMPLED_AT, TAKEN_AT, Clock, view
 from tests.tui.test_pictures import SIZES, Compare
 
-pytestmark = pytest.mark.unit
-
 
 class FleetShot:
     """An app over three targets at rest, on a screen."""

@@ -13,8 +13,6 @@ from tests.tui.scripted_acting import Script, ScriptedOffice
 from tests.tui.test_message_screen import found
 from tests.tui.test_pictures import SIZES, Compare
 
-pytestmark = pytest.mark.unit
-
 XML = (
     '<?xml version="1.0"?><order id="7"><to>ada@example.org</to>'
     '<lines><line sku="A-1"/><line sku="B-2"/></lines></order>'

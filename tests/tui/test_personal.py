@@ -14,8 +14,6 @@ from qmon.tui.widgets.grid import Grid
 from tests.tui.driving import Driver, dashboard
 from tests.tui.test_colours import MARK, TEXT, WRITTEN, contrast
 
-pytestmark = pytest.mark.unit
-
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:

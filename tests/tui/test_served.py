@@ -12,7 +12,6 @@ from tests.tui.driving import dashboard
 from tests.tui.histories import read
 from tests.tui.scripted import TAKEN_AT, queue, view
 
-pytestmark = pytest.mark.unit
 PLACE = "ops-1:9777"
 WHY = f"read from the qmon serve at {PLACE}, which decides what is read"
 

@@ -16,8 +16,6 @@ from tests.tui.shop import Shop, polled
 from tests.tui.test_pictures import SIZES, Compare
 from tests.tui.test_waits_screen import shot_of
 
-pytestmark = pytest.mark.unit
-
 
 def troubled() -> View:
     """The shop while its log is nearly full, a copy takes nothing, and a plan has become worse."""
