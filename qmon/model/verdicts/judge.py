@@ -124,7 +124,8 @@ _CODES: Final = frozenset(rule.code for rule in RULES)
 def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[tuple[Verdict, ...], dict[str, float]]:
     """All verdicts whose evidence has lasted, the worst first and at least one, and since when each has it.
 
-    What merely follows from another verdict is left out, and its hold time begins anew when that one has gone.
+    What merely follows from another verdict is left out, and its hold time begins anew when that one has gone. A queue
+    that was seen well is called so until critical evidence has lasted, so that a lull is no incident; any other is not.
 
     Args:
         given: the figures now.
@@ -133,6 +134,7 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
     """
     seen: dict[str, float] = {HEALTHY: since[HEALTHY]} if HEALTHY in since else {}
     found: dict[str, Verdict] = {}
+    unproved: dict[str, str] = {}
     explained: set[str] = set()
     for rule in RULES:
         proof = rule.proof(given)
@@ -142,32 +144,21 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
         if now_at - first >= rule.hold_s:
             found[rule.code] = Verdict(rule.code, proof, rule.severity, first, rule.key(given), rule.cause(given))
             explained.update(rule.explains)
+        elif rule.severity is Severity.CRITICAL:
+            unproved[rule.code] = f"{proof}; {rule.code} if that lasts {duration(first + rule.hold_s - now_at)} more"
     for code in explained:
-        found.pop(code, None)
-        seen.pop(code, None)
+        for each in (found, unproved, seen):
+            each.pop(code, None)
     verdicts = sorted(found.values(), key=lambda v: -v.severity)
-    if not verdicts or verdicts[0].severity < Severity.WARNING:
-        if lacking := missing(given) or (HEALTHY not in seen and _unproved(given, seen, now_at)):
-            first = seen[CANNOT_TELL] = since.get(CANNOT_TELL, now_at)
-            verdicts.append(Verdict(CANNOT_TELL, lacking, Severity.NOTICE, first, "n" if _throttled(given) else ""))
-            return tuple(verdicts), seen
-        if given.moved is not None or seen_empty(given):
-            seen.setdefault(HEALTHY, now_at)
-        if not verdicts:
-            verdicts.append(_fine(given))
-    return tuple(verdicts), seen
-
-
-def _unproved(s: RuleInput, seen: Mapping[str, float], now_at: float) -> str:
-    """The evidence of a critical verdict that has yet to last, in one line; empty where there is none.
-
-    A queue that was seen well is called so until the evidence has lasted, so that a lull is no incident; any other is
-    not.
-    """
-    for rule in RULES:
-        if rule.severity is Severity.CRITICAL and rule.code in seen and (proof := rule.proof(s)):
-            return f"{proof}; {rule.code} if that lasts {duration(rule.hold_s + seen[rule.code] - now_at)} more"
-    return ""
+    if verdicts and verdicts[0].severity >= Severity.WARNING:
+        return tuple(verdicts), seen
+    if doubt := missing(given) or ("" if HEALTHY in seen else next(iter(unproved.values()), "")):
+        first = seen[CANNOT_TELL] = since.get(CANNOT_TELL, now_at)
+        verdicts.append(Verdict(CANNOT_TELL, doubt, Severity.NOTICE, first, "n" if _throttled(given) else ""))
+        return tuple(verdicts), seen
+    if given.moved is not None or seen_empty(given):
+        seen.setdefault(HEALTHY, now_at)
+    return tuple(verdicts or [_fine(given)]), seen
 
 
 def undecided(
@@ -181,8 +172,8 @@ def undecided(
         rates_follow: rates are not known in this poll, and will be.
     """
     missed = rates_follow or (verdicts[0].severity >= Severity.WARNING and missing(given))  # else it is ``CANNOT_TELL``
-    said = (HEALTHY, *(verdict.code for verdict in verdicts))
-    return (_CODES if missed else _unread(given).union(since)).difference(said)
+    open_codes = _CODES if missed else _unread(given) | _CODES.intersection(since)
+    return open_codes.difference(verdict.code for verdict in verdicts)
 
 
 def _unread(s: RuleInput) -> frozenset[str]:
