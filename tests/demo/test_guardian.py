@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,8 @@ from qmon.demo.guardian import Guardian
 from qmon.demo.server import EmbeddedServer
 from tests.demo.leftovers import alive, segment_of, segments_of, shared_memory
 from tests.facts import wait_until
-from tests.temporary import folder_for_all
 
 CHECKOUT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def temporary() -> Iterator[Path]:
-    """A folder for temporary files that every account can enter, with a path that is not too long."""
-    with folder_for_all() as folder:
-        yield Path(folder)
 
 
 class Parent:

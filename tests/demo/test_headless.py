@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from tests.demo.leftovers import alive, segments_of
 from tests.facts import wait_until
 from tests.queues import DESIGNS
 from tests.schemas import valid
-from tests.temporary import folder_for_all
 
 TOLERANCE = 0.03
 FLOW_S = 1.5
@@ -56,13 +54,6 @@ def test_rates_and_depths_agree_with_the_load_under_faults() -> None:
         assert depth_agrees(queue, counted["depth"], poll_s), (queue, counted)
 
 
-@pytest.fixture
-def short_folder() -> Iterator[Path]:
-    """A temporary folder of the demo's own, that anybody may enter, with a path short enough for sockets."""
-    with folder_for_all() as made:
-        yield Path(made)
-
-
 def processes_below(folder: Path) -> set[int]:
     """The processes that were started with this as their temporary folder."""
     mark = f"TMPDIR={folder}".encode()
@@ -83,18 +74,18 @@ SELDOM = [pytest.param(number, marks=pytest.mark.soak) for number in (signal.SIG
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, *SELDOM])
-def test_nothing_is_left_however_the_demo_ends(short_folder: Path, number: signal.Signals) -> None:
+def test_nothing_is_left_however_the_demo_ends(temporary: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-m", "qmon", "demo", "--headless", "--for", "600"]
-    environment = os.environ | {"TMPDIR": str(short_folder)}
+    environment = os.environ | {"TMPDIR": str(temporary)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as demo:
         assert demo.stderr is not None
         assert any("under load" in line for line in demo.stderr)
-        its_own = processes_below(short_folder)
+        its_own = processes_below(temporary)
         assert len(its_own) > 10
         assert segments_of(its_own)
         demo.send_signal(number)
         demo.communicate(timeout=60)
     assert demo.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}.get(number, -number)
-    wait_until(lambda: not processes_below(short_folder), what="no process left")
-    wait_until(lambda: not list(short_folder.iterdir()), what="no file left")
+    wait_until(lambda: not processes_below(temporary), what="no process left")
+    wait_until(lambda: not list(temporary.iterdir()), what="no file left")
     wait_until(lambda: not segments_of(its_own), what="no shared memory left")

@@ -286,3 +286,4 @@ async def test_the_others_do_not_wait_long_for_the_first(monkeypatch: pytest.Mon
     async with app.run_test() as pilot:
         d = FleetDriver(app, sources["orders-prod"], clock, pilot, sources)
         await d.until(lambda: all(source.sink is not None for source in sources.values()), "all are connecting")
+        assert app.shown.view is None, "there is nothing of the first yet"

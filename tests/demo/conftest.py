@@ -1,0 +1,17 @@
+"""What the tests of the demo share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.temporary import folder_for_all
+
+
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """A folder for temporary files that every account can enter, with a path that is not too long."""
+    with folder_for_all() as folder:
+        yield Path(folder)
