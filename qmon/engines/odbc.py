@@ -12,13 +12,14 @@ from typing import Final, TypeVar
 
 from qmon.engines.base import LONGEST_TEXT, Bound, Rows, Statement, Value, of_one_length, values_of
 from qmon.engines.drivers import MANAGER
-from qmon.engines.faults import DriverFault, Explain, read_fault
+from qmon.engines.faults import DriverFault, Explain, read_fault, read_statement_fault
 from qmon.engines.keywords import format_for_manager, lookup
 from qmon.engines.prepared import PreparedStatements
 from qmon.engines.rows import check_columns, results
 from qmon.engines.secret import Secret
 from qmon.engines.sql.lasting import Texts, joined, parts
 from qmon.errors import ConnectionLost, DeadlineExceeded, MissingDriver, QmonError, QueryFailed
+from qmon.redact import without_values
 
 try:
     import pyodbc
@@ -128,19 +129,22 @@ class OdbcConnection:
         query_timeout_s: float | None = None,
         most_values: int | None = None,
         list_of: Callable[[Sequence[Statement]], str] | None = None,
+        raised_hidden: bool = False,
     ) -> None:
         """``query_timeout_s``: the driver itself ends statements after this many seconds, rounded up to whole ones.
 
         ``most_values``: what one batch may hold where the server has a limit; a larger one is sent in parts. There
         texts and NULL have a type of one length: each length would be a plan of its own, and of NULL the driver would
         ask the server for the type, a round trip a time. ``list_of``: the text of a list of statements whose first
-        value says which of them are asked for, where the server plans by text.
+        value says which of them are asked for, where the server plans by text. ``raised_hidden``: see
+        ``read_statement_fault``.
         """
         self._raw = raw
         self._explain = explain
         self._nul_allowed = nul_allowed
         self._most_values = most_values
         self._list_of = list_of
+        self._raised_hidden = raised_hidden
         self._lists: Texts[pyodbc.Cursor] = Texts()
         self._guard = threading.Lock()
         self._running: pyodbc.Cursor | None = None
@@ -385,9 +389,10 @@ class OdbcConnection:
         try:
             return work()
         except pyodbc.Error as error:
-            problem = self._explain(read_fault(error.args), name)
+            problem = self._explain(read_statement_fault(error.args, raised_hidden=self._raised_hidden), name)
         except (UnicodeError, OverflowError, ValueError) as error:
-            problem = QueryFailed(f"{name}: a value cannot be sent: {error}", query=name)
+            why = error.reason if isinstance(error, UnicodeError) else without_values(str(error))
+            problem = QueryFailed(f"{name}: a value cannot be sent: {why}", query=name)
         except QueryFailed as error:
             problem = error
         finally:
