@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -45,6 +45,13 @@ _PASSWORDS: Final = (
 """Passwords within a literal, as literals, between dollars, in connection strings with and without braces, in URLs."""
 
 
+_SECRET_NAMES: Final = re.compile(
+    r"QMON_(?:PASSWORD|NOTIFY)|PGPASSWORD$|OTEL_\w*HEADERS$|SQLCMDPASSWORD$|(?:MSSQL_)?SA_PASSWORD$", re.IGNORECASE
+)
+_DATABASE: Final = re.compile(r"\b(?:postgres(?:ql)?|mssql|sqlserver)\b[\w+]*://|\b(?:pwd|password)\s*=", re.IGNORECASE)
+_URL_ARGUMENT: Final = re.compile(r"(://[^/:]*:)(?!\d+(?:[/?#][^@]*)?$)(?:.*(@)|.+)", re.DOTALL)
+
+
 def remember(password: str) -> None:
     """Let ``hide_secrets`` cover this password from now on."""
     _KNOWN.add(password)
@@ -55,6 +62,14 @@ def hide_passwords(text: str) -> str:
     for pattern, covered in _PASSWORDS:
         text = pattern.sub(covered, text)
     return text
+
+
+def hide_in_argument(text: str) -> str:
+    """One argument of a command line, with the password of a URL or connection string covered, also if it is malformed.
+
+    Passwords that are typed in URLs often contain ``@``, ``/`` and blanks that should have been percent-encoded.
+    """
+    return hide_passwords(_URL_ARGUMENT.sub(rf"\1{HIDDEN}\2", text))
 
 
 def hide_secrets(text: str) -> str:
@@ -100,6 +115,21 @@ def _without_word(text: str, word: str) -> str:
         if form:
             text = text.replace(form, HIDDEN)
     return text
+
+
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment for a program that qmon starts: without the variables that hold secrets of qmon or of a database.
+
+    Other variables stay, because the program may need them: a proxy, or a token of its own.
+    """
+    return {name: value for name, value in environment.items() if not _SECRET_NAMES.match(name) and not _tells(value)}
+
+
+def _tells(value: str) -> bool:
+    """Whether a variable holds a password that qmon knows, or the URL or connection string of a database with one."""
+    if any(word in value for word in _KNOWN if is_distinctive(word)):
+        return True
+    return _DATABASE.search(value) is not None and hide_in_argument(value) != value
 
 
 # -------------------------------------------------------------------------------- values in messages of servers
