@@ -129,22 +129,19 @@ class OdbcConnection:
         query_timeout_s: float | None = None,
         most_values: int | None = None,
         list_of: Callable[[Sequence[Statement]], str] | None = None,
-        raised_hidden: bool = False,
     ) -> None:
         """``query_timeout_s``: the driver itself ends statements after this many seconds, rounded up to whole ones.
 
         ``most_values``: what one batch may hold where the server has a limit; a larger one is sent in parts. There
         texts and NULL have a type of one length: each length would be a plan of its own, and of NULL the driver would
         ask the server for the type, a round trip a time. ``list_of``: the text of a list of statements whose first
-        value says which of them are asked for, where the server plans by text. ``raised_hidden``: see
-        ``read_statement_fault``.
+        value says which of them are asked for, where the server plans by text.
         """
         self._raw = raw
         self._explain = explain
         self._nul_allowed = nul_allowed
         self._most_values = most_values
         self._list_of = list_of
-        self._raised_hidden = raised_hidden
         self._lists: Texts[pyodbc.Cursor] = Texts()
         self._guard = threading.Lock()
         self._running: pyodbc.Cursor | None = None
@@ -157,6 +154,7 @@ class OdbcConnection:
         self._pooled = False
         self._settings: dict[str, Bound] = {}
         self.commits = 0
+        self.raised_hidden = False  # see ``read_statement_fault``
         self.prepared: PreparedStatements | None = None
         """Where batches are repeated: what the server has read already."""
         self.limits: Callable[[float], Bound] | None = None
@@ -389,10 +387,9 @@ class OdbcConnection:
         try:
             return work()
         except pyodbc.Error as error:
-            problem = self._explain(read_statement_fault(error.args, raised_hidden=self._raised_hidden), name)
+            problem = self._explain(read_statement_fault(error.args, raised_hidden=self.raised_hidden), name)
         except (UnicodeError, OverflowError, ValueError) as error:
-            why = error.reason if isinstance(error, UnicodeError) else without_values(str(error))
-            problem = QueryFailed(f"{name}: a value cannot be sent: {why}", query=name)
+            problem = QueryFailed(f"{name}: a value cannot be sent: {without_values(str(error))}", query=name)
         except QueryFailed as error:
             problem = error
         finally:

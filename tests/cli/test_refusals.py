@@ -70,7 +70,7 @@ def test_a_refused_requeue_repeats_no_payload_anywhere(
     ((operation, notes),) = query(database, "SELECT id, notes FROM qmon.operations")
     assert str(notes).count("refused:") == 1
     assert reason.replace("ERROR: ", "") in str(notes).replace('\\"', '"')
-    told = outputs(database, tmp_path / "state", operation)
+    told = outputs(database, tmp_path / "state", str(operation))
     told |= {"the requeue": done.output, "the recorder": said}
     told |= {f"recorded {path.name}": text_of(path).decode() for path in segments(recorded)}
     assert [where for where, text in told.items() if CARD in text] == []

@@ -219,10 +219,8 @@ class SqlServer:
         except CallTimeoutError:
             raise errors.hanging(target) from None
         login = lookup(target.parameters, "UID") or ""
-        connection = over(
-            raw, lambda fault, name: errors.running(fault, name, login), session.statement_timeout_s,
-            raised_hidden=target.raised_hidden,
-        )  # fmt: skip
+        connection = over(raw, lambda fault, name: errors.running(fault, name, login), session.statement_timeout_s)
+        connection.raised_hidden = target.raised_hidden
         try:
             wait = -1 if session.lock_timeout_s is None else max(1, round(session.lock_timeout_s * 1000))
             name = "catalog/session_watch" if session.read_only else "catalog/session_act"
@@ -265,18 +263,14 @@ class SqlServer:
 
 
 def over(
-    raw: pyodbc.Connection,
-    explain: Callable[[DriverFault, str], QmonError],
-    query_timeout_s: float | None = None,
-    *,
-    raised_hidden: bool = False,
+    raw: pyodbc.Connection, explain: Callable[[DriverFault, str], QmonError], query_timeout_s: float | None = None
 ) -> OdbcConnection:
     """A connection to this kind of server over the driver's own; see ``OdbcConnection``."""
     from qmon.engines import odbc
 
     return odbc.OdbcConnection(
         raw, explain, nul_allowed=True, query_timeout_s=query_timeout_s, most_values=_MOST_VALUES,
-        list_of=lasting.text_of, raised_hidden=raised_hidden,
+        list_of=lasting.text_of,
     )  # fmt: skip
 
 
