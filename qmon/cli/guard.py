@@ -108,9 +108,8 @@ def _covered(message: str, arguments: Sequence[str]) -> str:
     for argument in arguments:
         for typed in (argument, argument.partition("=")[2]):
             covered = hide_in_argument(typed)
-            public = next(
-                (at for at, pair in enumerate(zip(typed, covered, strict=False)) if pair[0] != pair[1]), len(typed)
-            )
+            pairs = enumerate(zip(typed, covered, strict=False))
+            public = next((at for at, (one, other) in pairs if one != other), len(typed))
             for length in range(len(typed), public, -1):  # messages may repeat the first part of an argument alone
                 shown = covered if length == len(typed) else f"{typed[:public]}{HIDDEN}"
                 message = message.replace(typed[:length], shown).replace(repr(typed[:length])[1:-1], shown)

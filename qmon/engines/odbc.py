@@ -145,9 +145,7 @@ class OdbcConnection:
         self._lists: Texts[pyodbc.Cursor] = Texts()
         self._guard = threading.Lock()
         self._running: pyodbc.Cursor | None = None
-        self._cancelled = False
-        self._open = False
-        self._failed = False
+        self._cancelled = self._open = self._failed = False
         self._lost = ""
         self._version = (0, 0)
         self._session_id = 0

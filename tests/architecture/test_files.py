@@ -1,4 +1,4 @@
-"""Files are made by ``qmon.files`` and programs are started without secrets, but for what is named here with reasons."""
+"""Files are made by ``qmon.files``, and programs are started without secrets; exceptions are listed with reasons."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ def makes_file(call: ast.Call) -> bool:
 def starts_with_secrets(call: ast.Call) -> bool:
     """Whether a call starts a program and leaves its environment as it is."""
     function = call.func
-    ours = isinstance(function, ast.Attribute) and ast.unparse(function.value) == "subprocess"
-    return ours and function.attr in _STARTING and not any(each.arg == "env" for each in call.keywords)
+    if not isinstance(function, ast.Attribute) or ast.unparse(function.value) != "subprocess":
+        return False
+    return function.attr in _STARTING and not any(each.arg == "env" for each in call.keywords)
 
 
 def found() -> Iterator[tuple[str, int]]:

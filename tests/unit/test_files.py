@@ -174,5 +174,5 @@ def test_a_configuration_of_another_user_runs_nothing(tmp_path: Path) -> None:
     place = tmp_path / "qmon.toml"
     place.write_text(COMMAND)
     os.chown(place, 12_345, -1)
-    with pytest.raises(BadInput, match="names a command to run, but .* belongs to another user: chown 0 "):
+    with pytest.raises(BadInput, match=r"names a command to run, but .* belongs to another user: chown 0 "):
         read_config(place)
