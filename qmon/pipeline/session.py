@@ -86,22 +86,12 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None, *, b
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         try:
-            session = _started(builder, private=local)
+            session = builder.getOrCreate()
         except (PySparkException, OSError, RuntimeError) as problem:
             raise BadInput(
                 f"Spark does not start: {first_line(problem)}; it needs Java 17 or later, as JAVA_HOME or `java`"
             ) from None
     return session
-
-
-def _started(builder: SparkSession.Builder, *, private: bool) -> SparkSession:
-    """``private``: files that this machine's Spark makes are the user's alone, because a lake may hold payloads."""
-    before = os.umask(0o077) if private else None  # the Java process inherits it, and so do its workers
-    try:
-        return builder.getOrCreate()
-    finally:
-        if before is not None:
-            os.umask(before)
 
 
 def java_options(theirs: str = "", *, brief: bool = False) -> str:
