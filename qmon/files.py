@@ -49,11 +49,11 @@ def replace(path: Path, data: str | bytes) -> None:
     stays a link; a pipe or a device is written to. Raises ``OSError``.
     """
     content = data.encode("utf-8") if isinstance(data, str) else data
-    place = path.resolve()
-    before = place.stat() if place.exists() else None
+    before = path.stat() if path.exists() else None
     if before is not None and not stat.S_ISREG(before.st_mode):
         _write_all(os.open(path, os.O_WRONLY), content)
         return
+    place = path.resolve()
     draft = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
     try:
         file = open_private(draft, os.O_WRONLY | os.O_EXCL)
@@ -98,7 +98,7 @@ def writable_by_others(path: Path) -> str | None:
     The file and its folder count: who may write to a folder can replace the files in it, unless its sticky bit is set.
     Windows keeps rights in lists of its own that are not looked at. Raises ``OSError``.
     """
-    if sys.platform == "win32":
+    if sys.platform == "win32" or not path.is_file():  # a pipe of the shell's has no folder
         return None
     place = path.resolve()
     for one, found in ((place, place.stat()), (place.parent, place.parent.stat())):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import stat
 import subprocess
@@ -38,6 +37,8 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
 @contextmanager
 def full_disk(after: int) -> Iterator[None]:
     """Files of this process may be so many bytes long: writing more fails, as it does on a full disk."""
+    import resource
+
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (after, limits[1]))
@@ -126,6 +127,19 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     finally:
         os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@posix
+def test_the_pipes_of_a_shell_are_written_to_and_read(tmp_path: Path) -> None:
+    code = "import sys; from pathlib import Path; from qmon import files; files.replace(Path('/dev/stdout'), 'report')"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "report"
+    code = (
+        "from pathlib import Path; from qmon.config.file import read_config\n"
+        "print(read_config(Path('/dev/stdin')).receivers)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, input=COMMAND)
+    assert "page-me" in done.stdout
 
 
 COMMAND = '[[notify]]\nname = "page"\ncommand = ["/usr/bin/page-me"]\n'
