@@ -48,13 +48,17 @@ Explain = Callable[[DriverFault], QmonError]
 _BRACKETED: Final = re.compile(r"(?<=[\s:=,;])[(（].*")
 _NUMBER: Final = re.compile(r"(\bvalue\s*=\s*)\S+", re.I)
 _BYTES: Final = re.compile(r"(?<=: )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*|(?<=sequence )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*")
-_OWN_STATE: Final = "QM"
-_OWN_TEXT: Final = re.compile(r"QM\d{3}: ")
-_OWN_NUMBERS: Final = range(770_000, 771_000)
 # SQL Server: RAISERROR and THROW give numbers from here on to texts that somebody else wrote.
 _RAISED: Final = 50_000
 _NAME: Final = r'(?:"[^"]*"|[\w.]+)'
 _OBJECT: Final = rf"(?:table|relation|column|schema|view|materialized view|function|sequence|type|role|index) {_NAME}"
+_PART: Final = r'(?:"(?:[^"]|"")*"|\[(?:[^\]]|\]\])*\]|\w+)'
+# What the procedures that qmon installs raise: names of tables and times.
+_OURS: Final = re.compile(
+    rf"(?:ERROR:\s+)?(?:QM\d{{3}}: )?the (?:ring {_PART}(?:\.{_PART})? is full"
+    rf"|(?:pushers|poppers) of {_PART}(?:\.{_PART})? are paused until [\d :.-]+ UTC)"
+    r"(?:; (?:nothing was done|the transaction is rolled back), try again later)?(?:; The [A-Za-z ,.]+)*"
+)
 # PostgreSQL's own messages about rows, rights and objects. Triggers can raise any SQLSTATE with any text, so that only
 # the text can tell. What does not match is taken for a text that somebody else wrote; so is any translated message.
 _BUILT_IN: Final = re.compile(
@@ -111,7 +115,10 @@ def read_statement_fault(arguments: tuple[object, ...], *, raised_hidden: bool =
     ``raised_hidden``: leave out texts that triggers and functions raise, which may hold any part of a payload.
     """
     found = _records(arguments, first_line=True)
-    text = _without_values("; ".join(found.texts))
+    text = "; ".join(found.texts)
+    if _OURS.fullmatch(text):
+        return DriverFault(found.sqlstate, found.numbers, text)
+    text = _without_values(text)
     if raised_hidden and _is_raised(found, text):
         which = next((str(number) for number in found.numbers if number >= _RAISED), found.sqlstate)
         text = f"refused with error {which}; its text is hidden because settings.redact is set"
@@ -128,9 +135,9 @@ def _without_values(text: str) -> str:
 
 def _is_raised(found: _Records, text: str) -> bool:
     """Whether the text may be that of somebody else's trigger or function."""
-    if found.sqlstate.startswith((_OWN_STATE, *LOST_STATES)) or _OWN_TEXT.match(text):
+    if found.sqlstate.startswith(LOST_STATES):
         return False
-    if any(number >= _RAISED and number not in _OWN_NUMBERS for number in found.numbers):
+    if any(number >= _RAISED for number in found.numbers):
         return True
     return re.match(r"[^\W\d_]+\s?:", text) is not None and _BUILT_IN.fullmatch(text) is None
 

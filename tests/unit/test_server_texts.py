@@ -173,10 +173,17 @@ def test_what_the_server_itself_says_stays_where_payloads_are_covered(words: str
     assert "hidden" not in of_postgres(words, state).text
 
 
-def test_qmon_s_own_refusals_on_sql_server_stay_where_payloads_are_covered() -> None:
-    words = "QM001: the pushers of shop.orders are paused"
-    assert words in of_sqlserver(words, 50_000, raised_hidden=True).text
-    assert "the ring is full" in of_sqlserver("the ring is full", 770_003, raised_hidden=True).text
+@pytest.mark.parametrize("name", ["orders", "dbo.orders", '"a ""b"."c; d (e)"', '[dbo].[a]]b "x"]'])
+@pytest.mark.parametrize("number", [50_000, 770_001])
+def test_what_qmon_s_own_procedures_raise_stays(name: str, number: int) -> None:
+    for words in (
+        f"QM001: the pushers of {name} are paused until 2026-11-22 14:05:34 UTC; nothing was done, try again later",
+        f"QM003: the ring {name} is full; nothing was done, try again later",
+    ):
+        assert words in of_sqlserver(words, number, raised_hidden=True).text
+    for words in (f"the poppers of {name} are paused until 2026-11-22 14:05:34 UTC", f"the ring {name} is full"):
+        assert of_postgres(f"ERROR: {words}", "QM001", raised_hidden=True).text == f"ERROR: {words}"
+    assert "hush" not in of_postgres(f"ERROR: the ring {name} is full of hush", "QM003", raised_hidden=True).text
 
 
 # A value of a row: at least six letters, with anything around them that could look like an end of it.
