@@ -20,6 +20,7 @@ from typing import Final
 
 import platformdirs
 
+from qmon import files as private
 from qmon import system
 from qmon.errors import BadInput, QmonError
 from qmon.redact import hide_secrets, without_values
@@ -172,11 +173,11 @@ class FileHandler(logging.Handler):
 
     def _open(self) -> int:
         # A pipe that nobody reads would hold us up.
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0)
+        flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)
         with contextlib.suppress(FileNotFoundError):
-            return os.open(self.path, flags, 0o600)
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.open(self.path, flags, 0o600)
+            return private.open_private(self.path, flags)
+        private.make_folder(self.path.parent)
+        return private.open_private(self.path, flags)
 
     def _rotate(self, full: os.stat_result) -> None:
         """Move the full file aside, unless another process has done so."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 import traceback
+from collections.abc import Sequence
 from typing import Any, Final
 
 import typer
@@ -12,7 +15,7 @@ from typer.core import TyperGroup
 
 from qmon.cli.output import note
 from qmon.errors import BadInput, PermissionMissing, QmonError
-from qmon.redact import hide_secrets
+from qmon.redact import HIDDEN, hide_in_argument, hide_passwords, hide_secrets
 
 OK: Final = 0
 FAILED: Final = 1
@@ -20,6 +23,8 @@ BAD_INPUT: Final = 2
 PARTLY: Final = 3
 INTERRUPTED: Final = 130
 CODE: Final = "qmon.code"
+_ARGUMENTS: Final = "qmon.arguments"
+_TARGET: Final = re.compile(r"\w+://|\s*[\w ]+=")
 
 
 class Guarded(TyperGroup):
@@ -36,6 +41,24 @@ class Guarded(TyperGroup):
         ctx.meta[CODE] = OK
         return result
 
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Read the options before the command. Usage errors show no password that was typed."""
+        arguments = tuple(args)
+        try:
+            made = super().make_context(info_name, args, parent, **extra)
+        except Exception as problem:
+            _cover(problem, arguments)
+            raise
+        made.meta[_ARGUMENTS] = arguments
+        return made
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command. Raises a usage error with a hint if a target was typed in its place."""
+        if _TARGET.match(args[0]):
+            target = hide_in_argument(args[0])
+            ctx.fail(f"{target!r} is a target, and the command is missing. Try: qmon connect {shlex.quote(target)}")
+        return super().resolve_command(ctx, args)
+
     def _guarded(self, ctx: Any) -> Any:
         try:
             result = super().invoke(ctx)
@@ -48,6 +71,7 @@ class Guarded(TyperGroup):
         except QmonError as problem:
             from qmon import log
 
+            _cover(problem, ctx.meta[_ARGUMENTS])
             log.reported(problem)
             _say(with_grant(problem))
             _maybe_trace(problem)
@@ -55,7 +79,8 @@ class Guarded(TyperGroup):
         except (typer.Exit, typer.Abort):
             raise
         except Exception as problem:
-            if type(problem).__module__.startswith(("click", "typer")):  # a usage error: it knows how to show itself
+            if _is_usage(problem):  # it knows how to show itself
+                _cover(problem, ctx.meta[_ARGUMENTS])
                 raise
             from qmon import log
 
@@ -63,6 +88,32 @@ class Guarded(TyperGroup):
             _maybe_trace(problem)
             raise typer.Exit(FAILED) from None
         return result
+
+
+def _is_usage(problem: Exception) -> bool:
+    return type(problem).__module__.startswith(("click", "typer"))
+
+
+def _cover(problem: Exception, arguments: Sequence[str]) -> None:
+    """Have an error show the arguments that it repeats without the passwords in them."""
+    told = getattr(problem, "format_message", None)
+    if isinstance(problem, QmonError):
+        problem.args = (_covered(str(problem), arguments),)
+    elif _is_usage(problem) and told is not None:
+        message = _covered(str(told()), arguments)
+        vars(problem).update(message=message, format_message=lambda: message)
+
+
+def _covered(message: str, arguments: Sequence[str]) -> str:
+    for argument in arguments:
+        for typed in (argument, argument.partition("=")[2]):
+            covered = hide_in_argument(typed)
+            pairs = enumerate(zip(typed, covered, strict=False))
+            public = next((at for at, (one, other) in pairs if one != other), len(typed))
+            for length in range(len(typed), public, -1):  # messages may repeat the first part of an argument alone
+                shown = covered if length == len(typed) else f"{typed[:public]}{HIDDEN}"
+                message = message.replace(typed[:length], shown).replace(repr(typed[:length])[1:-1], shown)
+    return hide_passwords(message)
 
 
 def with_grant(problem: QmonError) -> str:

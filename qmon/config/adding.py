@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from qmon import files
 from qmon.config.file import Config, parse_config
 from qmon.config.write import target_to_toml
 from qmon.errors import BadInput
@@ -37,21 +36,8 @@ def add(path: Path, name: str, connect: str | None, blocks: Sequence[str]) -> Co
     text = "\n".join([*([before if before.endswith("\n") else f"{before}\n"] if before else []), *new])
     config = parse_config(text, path)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        _replace(place, text)
+        files.make_folder(place.parent)
+        files.replace(place, text)
     except OSError as problem:
         raise BadInput(f"{path}: cannot be written: {problem.strerror}") from None
     return config
-
-
-def _replace(path: Path, text: str) -> None:
-    """Whoever reads the file meanwhile, and whatever ends us, sees all of it or what was there."""
-    made = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        made.write_text(text, encoding="utf-8", newline="\n")
-        if path.exists():
-            shutil.copymode(path, made)
-        made.replace(path)
-    except BaseException:
-        made.unlink(missing_ok=True)
-        raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Final, cast
 
 import platformdirs
 
+from qmon import files
 from qmon.config.notify import Receiver, receivers_from_list
 from qmon.config.slo import Objective, objectives_from_list
 from qmon.engines.base import EngineName
@@ -62,6 +64,9 @@ class TargetConfig:
     baselines: Path | None = None
 
 
+_LIBRARY: Final = re.compile(r"driver\s*=\s*\{?[^;&}]*(?:[/\\]|%2f|%5c)", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class AlertSettings:
     """How alerts are reported: ``bell``: by the terminal's; ``group_wait_s``: seconds that a notice waits for more."""
@@ -95,11 +100,11 @@ def default_path() -> Path:
 def read_config(path: Path | None = None) -> Config:
     """Read the file; without ``path`` the one at its usual place, which need not be there.
 
-    Raises ``BadInput`` naming file and key.
+    Raises ``BadInput`` naming file and key, and if others may change a file that names something to run.
     """
     place = path or default_path()
     try:
-        text = place.read_text(encoding="utf-8")
+        text, why = place.read_text(encoding="utf-8"), files.writable_by_others(place)
     except FileNotFoundError:
         if path is None:
             return Config(place)
@@ -107,7 +112,17 @@ def read_config(path: Path | None = None) -> Config:
     except (OSError, UnicodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
         raise BadInput(f"{place}: cannot be read: {reason}") from None
-    return parse_config(text, place)
+    config = parse_config(text, place)
+    if why is not None and (named := _executed(config)):
+        raise BadInput(f"{place}: names {named}, but {why}")
+    return config
+
+
+def _executed(config: Config) -> str:
+    """What of the configuration qmon would run as the user: a command, or the library of a driver; empty if nothing."""
+    if any(each.command for each in config.receivers):
+        return "a command to run"
+    return "the file of a driver" if any(_LIBRARY.search(each.connect) for each in config.targets.values()) else ""
 
 
 def parse_config(text: str, path: Path) -> Config:

@@ -18,11 +18,9 @@ from typing import Final
 import msgspec
 import platformdirs
 
-from qmon import system
+from qmon import files, system
 
 _logger: Final = logging.getLogger(__name__)
-_PRIVATE_FILE: Final = 0o600
-_PRIVATE_FOLDER: Final = 0o700
 _LARGEST: Final = 1_000_000
 _INTERVALS_S: Final = (0.5, 60.0)
 _TRIES: Final = 20
@@ -115,10 +113,10 @@ class Preferences:
             self._stored = change(self._stored)
             return
         try:
-            self._path.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+            files.make_folder(self._path.parent)
             with _locked(self._path.with_suffix(".lock")):
                 self._stored = change(self._read())
-                _write(self._path, msgspec.json.format(msgspec.json.encode(self._stored), indent=1))
+                files.replace(self._path, msgspec.json.format(msgspec.json.encode(self._stored), indent=1))
         except OSError as problem:
             self._stored = change(self._stored)
             if not self._failed:  # once: it will not be another one with the next key
@@ -156,7 +154,7 @@ def _sound(stored: _Stored) -> _Stored:
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Others hold it for a moment only. Raises ``OSError`` where one does not let go of it."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | system.OPEN_FLAGS, _PRIVATE_FILE)
+    file = files.open_private(path, os.O_WRONLY)
     try:
         tries = 1
         while not system.lock(file, wait=False):
@@ -167,17 +165,3 @@ def _locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(file)
-
-
-def _write(path: Path, text: bytes) -> None:
-    """Replace the file; whoever reads it has the old one or the new one."""
-    draft = path.with_suffix(f".{os.getpid()}.new")
-    try:
-        file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | system.OPEN_FLAGS, _PRIVATE_FILE)
-        with os.fdopen(file, "wb") as opened:
-            opened.write(text)
-        draft.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            draft.unlink()
-        raise

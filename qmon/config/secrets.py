@@ -137,12 +137,6 @@ def log_in(target: Target, session: Session, sources: tuple[Source, ...] = _SOUR
 # ------------------------------------------------------------------------------------------------------ of receivers
 
 
-def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment without the variables that qmon takes passwords and what is secret of receivers from."""
-    ours = ("QMON_PASSWORD", "QMON_NOTIFY_")
-    return {name: value for name, value in environment.items() if name != "PGPASSWORD" and not name.startswith(ours)}
-
-
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where the requests of a receiver go. ``key``: PagerDuty's routing key; ``authorization``: the header."""

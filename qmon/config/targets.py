@@ -53,7 +53,8 @@ def choose(text: str, config: Config, environment: Mapping[str, str] | None = No
             f"{variable(target.name)} is the password of {', '.join(taken)} in {config.path}, and this may be another"
             " server: name that target instead, or unset the variable"
         )
-    return _finished(replace(target, budget=usual_budget(config)), (), warnings, environment)
+    target = replace(target, budget=usual_budget(config), raised_hidden=bool(config.settings.redact))
+    return _finished(target, (), warnings, environment)
 
 
 def each_named(texts: Sequence[str], config: Config, *, all_targets: bool = False) -> list[str]:
@@ -129,6 +130,7 @@ def _from_file(named: TargetConfig, config: Config) -> Target:
         prod=named.prod,
         read_only=named.read_only,
         budget=named.budget or usual_budget(config),
+        raised_hidden=bool(config.settings.redact),
     )
 
 

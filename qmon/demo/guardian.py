@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from qmon.demo import cleanup
+from qmon.redact import without_secrets
 
 if sys.platform == "win32":
     raise ImportError("only where there is POSIX")
@@ -44,6 +45,7 @@ class Guardian:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             cwd="/",
+            env=without_secrets(os.environ),
         )
 
     @property

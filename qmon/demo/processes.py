@@ -43,7 +43,12 @@ def _from_proc(mark: str) -> set[int]:
 
 def _from_ps(mark: str) -> set[int]:
     listing = subprocess.run(
-        ["/bin/ps", "-A", "-ww", "-o", "pid=,command="], capture_output=True, text=True, errors="replace", check=True
+        ["/bin/ps", "-A", "-ww", "-o", "pid=,command="],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=True,
+        env={},
     )
     lines = (line.split(None, 1) for line in listing.stdout.splitlines() if mark in line)
     return {int(parts[0]) for parts in lines}

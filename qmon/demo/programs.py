@@ -10,6 +10,7 @@ from pathlib import Path
 
 from qmon.demo.account import Account
 from qmon.errors import BadInput
+from qmon.redact import without_secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,8 @@ class Programs:
 
 def _environment() -> dict[str, str]:
     """Ours without libpq's variables, and without a locale that the machine may not have."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+    known = without_secrets(os.environ)
+    kept = {name: value for name, value in known.items() if not name.startswith(("PG", "LC_", "LANG"))}
     return kept | {"LC_ALL": "C", "PGCLIENTENCODING": "UTF8"}
 
 

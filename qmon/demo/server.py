@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Final, Literal, Self
 from urllib.parse import quote, urlencode
 
+from qmon import files
 from qmon.demo import binaries, cleanup, processes
 from qmon.demo.account import Account, server_account
 from qmon.demo.guardian import Guardian
@@ -245,8 +246,7 @@ class EmbeddedServer:
         options = ["--locale=C", "--encoding=UTF8", "--no-sync", "--auth-local=trust", "--auth-host=scram-sha-256"]
         secret = place.folder / "password"
         if self._tcp:
-            secret.touch(mode=0o600)
-            secret.write_text(self._password, encoding="ascii")
+            files.write_new(secret, self._password)
             account.own(secret)
             options.append(f"--pwfile={secret}")
         made = self._ready_programs().initdb(place.data, SUPERUSER, options)

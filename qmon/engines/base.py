@@ -48,7 +48,8 @@ class Target:
     ``name`` is free of secrets and fit for a screen. ``engine`` is ``None`` where only the server can tell (a DSN).
     ``parameters`` are ODBC keywords without the password, which is in ``password`` where it is known already.
     ``prod``: acting asks for the queue's name and a reason. ``read_only``: acting is refused.
-    ``budget``: what watching it may cost.
+    ``budget``: what watching it may cost. ``raised_hidden``: leave out error texts that triggers and functions raise,
+    because the configuration covers parts of payloads, and such a text may hold any part of one.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Target:
     prod: bool = False
     read_only: bool = False
     budget: Budget = field(default_factory=Budget)
+    raised_hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""What a driver says when something fails, as one clean line without secrets."""
+"""Reads errors of drivers and servers: one line each, without passwords and without values of rows.
+
+Every text of a server goes through ``read_fault`` before qmon shows, logs or stores it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Final
 
 from qmon.engines.secret import Secret
 from qmon.errors import QmonError
-from qmon.redact import hide_word
+from qmon.redact import COVER, covered_from, hide_known_password, quoted_value
 
 _PREFIX: Final = re.compile(r"^(?:\s*\[[^\]]*\])+\s*")
 _RECORD: Final = re.compile(r"\s*\((-?\d+)\)\s*(?:\(SQL\w+\)\s*)?(?:;\s*(?=\[\w{5}\])|$)")
@@ -40,27 +43,119 @@ Explain = Callable[[DriverFault], QmonError]
 """Turns a fault into the error that says what is wrong and what to do."""
 
 
-def read_fault(arguments: tuple[object, ...], password: Secret | None = None) -> DriverFault:
-    """The fault in the arguments of a driver's exception: SQLSTATE and text, or a text alone.
+# Values that no quotes mark: in brackets after a blank (SQL Server's duplicate keys, in every language), after
+# "value =" (SQL Server's overflows), and as bytes (PostgreSQL's encodings). "varchar(10)" and "f(integer)" stay.
+_BRACKETED: Final = re.compile(r"(?<=[\s:=,;])[(（].*")
+_NUMBER: Final = re.compile(r"(\bvalue\s*=\s*)\S+", re.I)
+_BYTES: Final = re.compile(r"(?<=: )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*|(?<=sequence )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*")
+# SQL Server: RAISERROR and THROW give numbers from here on to texts that somebody else wrote.
+_RAISED: Final = 50_000
+_NAME: Final = r'(?:"[^"]*"|[\w.]+)'
+_OBJECT: Final = rf"(?:table|relation|column|schema|view|materialized view|function|sequence|type|role|index) {_NAME}"
+_PART: Final = r'(?:"(?:[^"]|"")*"|\[(?:[^\]]|\]\])*\]|\w+)'
+# What the procedures that qmon installs raise: names of tables and times.
+_OURS: Final = re.compile(
+    rf"(?:ERROR:\s+)?(?:QM\d{{3}}: )?the (?:ring {_PART}(?:\.{_PART})? is full"
+    rf"|(?:pushers|poppers) of {_PART}(?:\.{_PART})? are paused until [\d :.-]+ UTC)"
+    r"(?:; (?:nothing was done|the transaction is rolled back), try again later)?(?:; The [A-Za-z ,.]+)*"
+)
+# PostgreSQL's own messages about rows, rights and objects. Triggers can raise any SQLSTATE with any text, so that only
+# the text can tell. What does not match is taken for a text that somebody else wrote; so is any translated message.
+_BUILT_IN: Final = re.compile(
+    r"(?:ERROR|FATAL|PANIC):\s+(?:"
+    rf"duplicate key value violates unique constraint {_NAME}"
+    rf"|conflicting key value violates exclusion constraint {_NAME}"
+    rf"|new row for relation {_NAME} violates (?:check|partition) constraint {_NAME}"
+    rf"|new row for relation {_NAME} violates partition constraint"
+    rf"|new row violates row-level security policy (?:{_NAME} )?(?:\([^)]*\) )?for table {_NAME}"
+    rf"|null value in column {_NAME}(?: of relation {_NAME})? violates not-null constraint"
+    rf"|(?:insert or update|update or delete) on table {_NAME} violates foreign key constraint {_NAME}"
+    rf"(?: on table {_NAME})?"
+    rf"|no partition of relation {_NAME} found for row"
+    rf"|value for domain {_NAME} violates check constraint {_NAME}|domain {_NAME} does not allow null values"
+    rf"|invalid input (?:syntax|value) for (?:type|enum) [\w ]+(?:: \"{COVER}\"?)?"
+    r"|value too long for type [\w ]+(?:\(\d+\))?|(?:smallint|integer|bigint) out of range|division by zero"
+    r"|numeric field overflow|deadlock detected|could not serialize access due to [a-z/ ]+"
+    r"|could not obtain lock on (?:row in )?relation " + _NAME + r"|canceling (?:statement|autovacuum) [a-z ]+"
+    rf"|permission denied for {_OBJECT}|must be owner of {_OBJECT}|{_OBJECT}(?: of {_OBJECT})? "
+    r"(?:does not exist|already exists)"
+    rf"|(?:{_NAME} )?cannot drop {_OBJECT} because other objects depend on it"
+    r"|cannot execute [A-Z ]+ in a (?:read-only transaction|recovery)|current transaction is aborted[a-z ,]*"
+    r"|terminating connection due to [a-z -]+|syntax error at (?:end of input|or near \"" + COVER + r"\"?)"
+    r")"
+)
 
-    ``password``: covered, since drivers may repeat it.
+
+@dataclass(frozen=True, slots=True)
+class _Records:
+    sqlstate: str
+    numbers: tuple[int, ...]
+    texts: tuple[str, ...]
+
+
+def read_fault(arguments: tuple[object, ...], password: Secret | None = None) -> DriverFault:
+    """The fault in the arguments of a driver's exception while connecting: SQLSTATE and text, or a text alone.
+
+    ``password``: covered where the text repeats it.
     """
+    found = _records(arguments, first_line=False)
+    text = "; ".join(found.texts)
+    return DriverFault(
+        found.sqlstate, found.numbers, text if password is None else hide_known_password(text, password.reveal())
+    )
+
+
+def read_statement_fault(arguments: tuple[object, ...], *, raised_hidden: bool = False) -> DriverFault:
+    """The fault of a statement, without the values of rows that servers repeat.
+
+    Only the first line is kept, because DETAIL, HINT and CONTEXT follow on lines of their own in every language. In
+    that line the first quoted text is covered with all that follows, because values may contain quotes. A quoted text
+    after a word such as ``table`` is a name and stays.
+
+    ``raised_hidden``: leave out texts that triggers and functions raise, which may hold any part of a payload.
+    """
+    found = _records(arguments, first_line=True)
+    text = "; ".join(found.texts)
+    if _OURS.fullmatch(text):
+        return DriverFault(found.sqlstate, found.numbers, text)
+    text = _without_values(text)
+    if raised_hidden and _is_raised(found, text):
+        which = next((str(number) for number in found.numbers if number >= _RAISED), found.sqlstate)
+        text = f"refused with error {which}; its text is hidden because settings.redact is set"
+    return DriverFault(found.sqlstate, found.numbers, text)
+
+
+def _without_values(text: str) -> str:
+    value = quoted_value(text)
+    text = text if value is None else covered_from(text, value)
+    for pattern, covered in ((_BRACKETED, f"({COVER})"), (_NUMBER, rf"\1{COVER}"), (_BYTES, COVER)):
+        text = pattern.sub(covered, text)
+    return text
+
+
+def _is_raised(found: _Records, text: str) -> bool:
+    """Whether the text may be that of somebody else's trigger or function."""
+    if found.sqlstate.startswith(LOST_STATES):
+        return False
+    if any(number >= _RAISED for number in found.numbers):
+        return True
+    return re.match(r"[^\W\d_]+\s?:", text) is not None and _BUILT_IN.fullmatch(text) is None
+
+
+def _records(arguments: tuple[object, ...], *, first_line: bool) -> _Records:
     words = [str(argument) for argument in arguments]
     sqlstate, message = (words[0], words[1]) if len(words) > 1 else ("", words[0] if words else "")
     if (inner := re.match(r"\[(\w{5})\]", message)) and len(words) < 2:
         sqlstate = inner[1]
-    numbers: list[int] = []
-    texts: list[str] = []
+    numbers = tuple(int(end[1]) for end in _RECORD.finditer(message))
+    if first_line:
+        message = _PREFIX.sub("", message).lstrip().partition("\n")[0]
+    texts: dict[str, None] = {}
     rest = message
     while rest:
         end = _RECORD.search(rest)
-        record = rest[: end.start()] if end else rest
-        if end:
-            numbers.append(int(end[1]))
-        text = " ".join(_NOISE.sub("", _PREFIX.sub("", record)).split()).rstrip("; ")
-        if text and text not in texts:
-            texts.append(text)
+        text = " ".join(_NOISE.sub("", _PREFIX.sub("", rest[: end.start()] if end else rest)).split()).rstrip("; ")
+        if text:
+            texts[text] = None
         rest = rest[end.end() :] if end else ""
-    return DriverFault(
-        sqlstate, tuple(numbers), hide_word("; ".join(texts), password.reveal() if password is not None else "")
-    )
+    return _Records(sqlstate, numbers, tuple(texts))

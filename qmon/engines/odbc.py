@@ -12,13 +12,14 @@ from typing import Final, TypeVar
 
 from qmon.engines.base import LONGEST_TEXT, Bound, Rows, Statement, Value, of_one_length, values_of
 from qmon.engines.drivers import MANAGER
-from qmon.engines.faults import DriverFault, Explain, read_fault
+from qmon.engines.faults import DriverFault, Explain, read_fault, read_statement_fault
 from qmon.engines.keywords import format_for_manager, lookup
 from qmon.engines.prepared import PreparedStatements
 from qmon.engines.rows import check_columns, results
 from qmon.engines.secret import Secret
 from qmon.engines.sql.lasting import Texts, joined, parts
 from qmon.errors import ConnectionLost, DeadlineExceeded, MissingDriver, QmonError, QueryFailed
+from qmon.redact import without_values
 
 try:
     import pyodbc
@@ -144,15 +145,14 @@ class OdbcConnection:
         self._lists: Texts[pyodbc.Cursor] = Texts()
         self._guard = threading.Lock()
         self._running: pyodbc.Cursor | None = None
-        self._cancelled = False
-        self._open = False
-        self._failed = False
+        self._cancelled = self._open = self._failed = False
         self._lost = ""
         self._version = (0, 0)
         self._session_id = 0
         self._pooled = False
         self._settings: dict[str, Bound] = {}
         self.commits = 0
+        self.raised_hidden = False  # see ``read_statement_fault``
         self.prepared: PreparedStatements | None = None
         """Where batches are repeated: what the server has read already."""
         self.limits: Callable[[float], Bound] | None = None
@@ -385,9 +385,9 @@ class OdbcConnection:
         try:
             return work()
         except pyodbc.Error as error:
-            problem = self._explain(read_fault(error.args), name)
+            problem = self._explain(read_statement_fault(error.args, raised_hidden=self.raised_hidden), name)
         except (UnicodeError, OverflowError, ValueError) as error:
-            problem = QueryFailed(f"{name}: a value cannot be sent: {error}", query=name)
+            problem = QueryFailed(f"{name}: a value cannot be sent: {without_values(str(error))}", query=name)
         except QueryFailed as error:
             problem = error
         finally:

@@ -12,12 +12,10 @@ from typing import Any, Final, Literal, NotRequired, TypedDict
 
 import platformdirs
 
-from qmon import system
+from qmon import files, system
 from qmon.errors import QmonError
 
 FORMAT: Final = 1
-_PRIVATE_FILE: Final = 0o600
-_PRIVATE_FOLDER: Final = 0o700
 
 
 class AuditFailed(QmonError):
@@ -79,8 +77,8 @@ class Audit:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[int]:
-        self.path.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
-        file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.OPEN_FLAGS, _PRIVATE_FILE)
+        files.make_folder(self.path.parent)
+        file = files.open_private(self.path, os.O_WRONLY | os.O_APPEND)
         try:
             system.lock(file)
             yield file

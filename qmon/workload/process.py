@@ -13,13 +13,15 @@ from pathlib import Path
 
 import qmon
 from qmon import system
+from qmon.redact import without_secrets
 from qmon.workload.spec import MemberSpec, Role, WorkerSpec
 
 
 def environment() -> dict[str, str]:
-    """The environment in which a process of ours finds this very package."""
+    """The environment in which a process of ours finds this very package. Passwords are sent on its standard input."""
     package = str(Path(qmon.__file__).parent.parent)
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))}
+    kept = without_secrets(os.environ)
+    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))}
 
 
 class Crew:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -55,6 +57,7 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monk
     assert new_bytes(root) == sum(path.stat().st_size for path in root.rglob("*.zst"))
     run(spark, root, tmp_path / "lake")
     assert new_bytes(root) == 0
+    assert sys.platform == "win32" or stat.S_IMODE((tmp_path / "lake").stat().st_mode) == 0o700
 
     again = Watched(root, "shop", "aaaaaaaaaaab", "Europe/Berlin")  # after an hour without anything
     again.record(START + 900 * 2 + 3600, 300, seed=2, steps={100: -50.0, 200: 3600.0})

@@ -6,6 +6,8 @@ import json
 import math
 import random
 import re
+import subprocess
+import sys
 from dataclasses import MISSING, dataclass, is_dataclass, replace
 from pathlib import Path
 
@@ -37,6 +39,40 @@ def test_every_field_of_every_type_comes_back(kind: type, seed: int) -> None:
     back: object = decode(kind, encode(record))
     assert back == record
     assert repr(back) == repr(record)  # 1 and 1.0 and True are equal, and are not the same
+
+
+# Each thread begins with another kind of record, so that what one needs first is in the middle of what another needs.
+_AT_ONCE = """
+import random, sys, threading
+from qmon.recording.format.codec import decode, encode
+from qmon.recording.format.records import KINDS
+from tests.recording.made import made
+
+sys.setswitchinterval(1e-6)
+kinds = list(KINDS.values())
+records = [made(kind, random.Random(7)) for kind in kinds]
+start = threading.Barrier(16)
+back = []
+
+def work(number):
+    start.wait()
+    for each in range(len(kinds)):
+        at = (number + each) % len(kinds)
+        back.append(decode(kinds[at], encode(records[at])) == records[at])
+
+threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(back), all(back))
+"""
+
+
+def test_sixteen_recorders_may_write_their_first_records_at_the_same_moment() -> None:
+    """In a process of its own, since what crashes is the first use of each type."""
+    found = subprocess.run([sys.executable, "-c", _AT_ONCE], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout.split()) == (0, [str(16 * len(KINDS)), "True"]), found.stderr[-2000:]
 
 
 def test_the_codec_knows_every_type_that_a_snapshot_may_hold() -> None:

@@ -190,6 +190,24 @@ def test_whatever_is_cut_off_the_rest_is_salvaged(tmp_path: Path, cut: int) -> N
     assert numbers == list(range(1, len(numbers) + 1))
 
 
+def test_the_next_recorder_logs_that_one_before_it_did_not_finish(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = Recorder(tmp_path, "orders", interval_s=2.0)
+    before.seen(snapshots(1)[0], view())
+    wait_until(lambda: before.status.snapshots == 1)
+    (path,) = segments(tmp_path)
+    data = path.read_bytes()
+    before.close()
+    segments(tmp_path)[0].unlink()
+    path.write_bytes(data)
+    with caplog.at_level("WARNING", "qmon.recording"):
+        Recorder(tmp_path, "orders", interval_s=2.0).close()
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert "ended without closing" in said
+    assert str(path.with_name(path.name.removeprefix("_"))) in said
+
+
 def test_a_damaged_file_is_salvaged_up_to_the_damage_and_kept(tmp_path: Path) -> None:
     recorded(tmp_path, snapshots(9), step_s=120.0)
     (path,) = segments(tmp_path)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from qmon.errors import BadInput
 from qmon.model.alerts.alerts import Alert, AlertEvent, Key, Latch, alerts, changes, lost, observe
 from qmon.model.alerts.io import rules_from_list, rules_from_texts
-from qmon.model.alerts.rules import FIGURES, AlertRule, RuleResult, find, matches, say
+from qmon.model.alerts.rules import CODES, FIGURES, AlertRule, RuleResult, find, matches, meets, say
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.report import queue_object
 from qmon.model.view import QueueView, View
@@ -292,6 +292,9 @@ def test_rules_are_read_with_their_units() -> None:
         ({"figure": "ready", "warn": 5, "severity": "critical"}, ".severity: unknown key"),
         ({"verdict": "*", "warn": 5}, ".warn: unknown key"),
         ({"verdict": "*", "severity": "bad"}, ".severity: 'bad' is unknown"),
+        ({"verdict": ["stcuk*"]}, ".verdict: there is no verdict 'stcuk*'"),
+        ({"verdict": ["no pops", "Stuck in progress"]}, ".verdict: there is no verdict 'Stuck in progress'; did you"),
+        ({"verdict": "paus*"}, ".verdict: 'paus*' matches no verdict that is a warning or worse"),
         ({"verdict": ["no pops", ""]}, ".verdict: must be a list of texts"),
         ({"figure": "ready", "warn": 5, "queues": "q"}, ".queues: unknown key; did you mean queue?"),
     ],
@@ -300,6 +303,12 @@ def test_each_fault_of_a_rule_names_its_key(raw: dict[str, object], message: str
     with pytest.raises(BadInput) as caught:
         rules_from_list([raw], "qmon.toml: alert")
     assert str(caught.value).startswith(f"qmon.toml: alert[1]{message}")
+
+
+@pytest.mark.parametrize("pattern", [*sorted(CODES), "*", "stuck*", "*pop*", "no ?ops"])
+def test_a_pattern_that_a_verdict_can_match_is_accepted(pattern: str) -> None:
+    (found,) = rules_from_list([{"verdict": pattern}], "qmon.toml: alert")
+    assert any(meets(found, code, Severity.CRITICAL, Severity.WARNING) for code in CODES)
 
 
 def test_names_are_unique() -> None:
@@ -326,6 +335,12 @@ def test_rules_of_the_command_line() -> None:
         ([], ["depht>5"], "--crit: 'depht' is no figure; did you mean depth?"),
         (["depth>5", "ready>6"], [], "--warn: there are two limits for ready on the same side"),
         (["depth>5"], ["depth>1"], "--warn and --crit of ready: crit is below warn"),
+        (
+            [],
+            ["verdict=stuck in progres"],
+            "--crit: there is no verdict 'stuck in progres'; did you mean stuck in prog",
+        ),
+        (["verdict=no  pops"], [], "--warn: there is no verdict 'no  pops'; did you mean no pops?"),
         (["depth>1e99"], [], "--warn: 1e+99 can never be reached"),
         (["depth>nan"], [], "--warn: nan can never be reached"),
     ],

@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from qmon.config.notify import Receiver
+from qmon.engines.secret import Secret
 from qmon.monitor.notify.command import CommandDelivery
 from qmon.monitor.notify.sender import Sender
 from tests.facts import wait_until
@@ -54,14 +55,22 @@ def test_it_gets_each_notice_in_order_as_a_line_of_json(tmp_path: Path) -> None:
 
 def test_it_is_run_without_a_shell_and_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "a; touch b"
-    for name in ("QMON_PASSWORD", "QMON_PASSWORD_ORDERS_PROD", "PGPASSWORD", "QMON_NOTIFY_ON_CALL"):
-        monkeypatch.setenv(name, "s3cretword")
+    Secret("kn0wn-s3cretword")
+    for name, value in {
+        "QMON_PASSWORD": "s3cretword", "QMON_PASSWORD_ORDERS_PROD": "s3cretword", "PGPASSWORD": "s3cretword",
+        "QMON_NOTIFY_ON_CALL": "s3cretword", "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer s3cretword",
+        "OTEL_EXPORTER_OTLP_METRICS_HEADERS": "a=s3cretword", "DATABASE_URL": "postgres://me:s3cretword@h/d",
+        "ORDERS": "Driver=x;UID=me;PWD=s3cretword", "ELSEWHERE": "token kn0wn-s3cretword",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:its-own@proxy:3128")
     monkeypatch.setenv("PAGER_TOKEN", "its own")
     sender = told(keeping(place, "with its environment"), [])
     sender.send(notice())
     end(sender)
     text = place.read_text()
     assert "PAGER_TOKEN=its own" in text
+    assert "HTTPS_PROXY=http://me:its-own@proxy:3128" in text
     assert "s3cretword" not in text
     assert not (tmp_path / "b").exists()
 

@@ -44,6 +44,16 @@ def test_rules_decide_for_the_queues_they_are_about_and_verdicts_for_the_others(
     assert state(queue("a", ready=500), queue("b", verdict=STUCK), rules=(rule,), wanted=("a",)) is CheckState.WARNING
 
 
+def test_a_rule_for_this_target_that_names_no_queue_of_it_is_not_ok() -> None:
+    there = view((queue("orders"),))
+    misspelt = AlertRule("deep", "ready", warn=100.0, targets=(there.target,), queues=("ordrs",))
+    found = judge(there, (misspelt,))
+    assert [(each.queue, each.state, each.rule) for each in found.problems] == [("ordrs", CheckState.UNKNOWN, "")]
+    assert "did you mean orders?" in found.problems[0].words
+    for fine in ({"queues": ("ord*",)}, {"queues": ("orders",)}, {"targets": ("*",)}):
+        assert judge(there, (replace(misspelt, **fine),)).state is CheckState.OK  # type: ignore[arg-type]
+
+
 def test_proven_trouble_counts_for_more_than_what_cannot_be_told() -> None:
     rule = AlertRule("deep", "ready", warn=100.0)
     blind = queue("a", ready=figure(None, "permission denied"))

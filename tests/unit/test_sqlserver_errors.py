@@ -135,12 +135,12 @@ def test_a_timeout_is_looked_into() -> None:
 
 
 def test_a_driver_that_repeats_the_password_is_scrubbed() -> None:
-    said = "; ".join((f"{DRIVER}odd thing: PWD=hush/hush", f"{DRIVER}again hush/hush"))
-    problem = connecting("HY000", f"{said} (5)", password="hush/hush")
+    said = "; ".join((f"{DRIVER}odd thing: PWD=hush/hush%", f"{DRIVER}again hush/hush%"))
+    problem = connecting("HY000", f"{said} (5)", password="hush/hush%")
     assert "hush" not in str(problem)
     assert "odd thing: PWD=***" in str(problem)
-    assert read_fault(("HY000", "[HY000] user x has pw x in pqx (1) (SQLConnect)"), Secret("x")).text == (
-        "user *** has pw *** in pqx"
+    assert read_fault(("HY000", "[HY000] user x has PWD={x}, pw 'x' in pqx (1) (SQLConnect)"), Secret("x")).text == (
+        "user x has PWD=***, pw '***' in pqx"
     )
 
 

@@ -10,6 +10,7 @@ import typer
 from qmon.cli.guard import FAILED
 from qmon.cli.output import note, on_terminal, say, table
 from qmon.errors import BadInput
+from qmon.redact import without_secrets
 
 _WIDEST = 100
 """Cells: longer lines are hard to read."""
@@ -68,5 +69,7 @@ def _print(markdown: str) -> None:
     console = Console()
     console.width = min(console.width, _WIDEST)
     os.environ.setdefault("LESS", "-FRX")  # as git has it: colours, and no waiting where all fits on the screen
+    for name in os.environ.keys() - without_secrets(os.environ).keys():
+        del os.environ[name]  # the pager is started with all that is there
     with console.pager(styles=True):
         console.print(Markdown(markdown))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from qmon import files
 from qmon.cli import options
 from qmon.cli.guard import PARTLY
 from qmon.cli.output import clean, note, on_terminal, say, table
@@ -256,9 +257,9 @@ def write(path: Path, text: str, *, force: bool) -> Path | None:
             if not force:
                 raise BadInput(f"{path} is there already: --force writes over it, --file writes somewhere else")
             kept = path.with_name(path.name + ".bak")
-            path.replace(kept)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+            files.replace(kept, path.read_bytes())
+        files.make_folder(path.parent)
+        files.replace(path, text)
     except OSError as problem:
         raise BadInput(f"{path}: cannot be written: {problem.strerror}") from None
     return kept

@@ -245,6 +245,7 @@ class Postgres:
             raise BadInput(f"{target.name}: PostgreSQL {major} is too old; qmon needs {MIN_MAJOR} or later")
         role = lookup(target.parameters, "UID") or ""
         connection = odbc.OdbcConnection(raw, lambda fault, name: errors.running(fault, name, role), nul_allowed=False)
+        connection.raised_hidden = target.raised_hidden
         try:
             (found,) = records(_Introduction, connection.fetch(Bound(_statement("introduction"))))
         except BaseException:

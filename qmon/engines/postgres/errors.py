@@ -40,7 +40,7 @@ _GRANTS: Final = {
     "procedure": ("EXECUTE", "PROCEDURE "),
     "database": ("CONNECT", "DATABASE "),
 }
-_DENIED: Final = re.compile(rf"permission denied for ({'|'.join(_GRANTS)}) (.+?)(?: DETAIL:.*)?$")
+_DENIED: Final = re.compile(rf"permission denied for ({'|'.join(_GRANTS)}) (.+?)$")
 
 _Make = Callable[[re.Match[str], str, Target], QmonError]
 

@@ -220,6 +220,7 @@ class SqlServer:
             raise errors.hanging(target) from None
         login = lookup(target.parameters, "UID") or ""
         connection = over(raw, lambda fault, name: errors.running(fault, name, login), session.statement_timeout_s)
+        connection.raised_hidden = target.raised_hidden
         try:
             wait = -1 if session.lock_timeout_s is None else max(1, round(session.lock_timeout_s * 1000))
             name = "catalog/session_watch" if session.read_only else "catalog/session_act"

@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import partial
 from typing import Final
 
-from qmon.model.alerts.rules import FIGURES, UNSEEN, AlertRule, RuleResult, applying, find, of_verdicts
+from qmon.model.alerts.rules import FIGURES, UNSEEN, AlertRule, RuleResult, applying, find, matches, of_verdicts
 from qmon.model.config_reader import nearest
 from qmon.model.figure import Severity, Verdict
 from qmon.model.verdicts import CANNOT_SEE, CANNOT_TELL
@@ -81,6 +81,16 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
         Problem(name, CheckState.UNKNOWN, f"there is no such queue{nearest(name, known)}")
         for name in wanted
         if name not in known
+    ]
+    problems += [
+        Problem(
+            name,
+            CheckState.UNKNOWN,
+            f"the alert {rule.name!r} names this queue, which is not here{nearest(name, known)}",
+        )
+        for rule in rules
+        for name in dict.fromkeys(rule.queues)
+        if view.target in rule.targets and not any(matches(name, each) for each in (*known, *wanted))
     ]
     if not queues and not broker and not wanted:
         problems.append(Problem("", CheckState.UNKNOWN, _NONE))

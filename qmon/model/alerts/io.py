@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.alerts.rules import ALIASES, EVERY, FIGURES, AlertRule
+from qmon.model.alerts.rules import ALIASES, BAD, CODES, EVERY, FIGURES, AlertRule, matches
 from qmon.model.config_reader import Keys, nearest
 from qmon.model.figure import Severity
 from qmon.model.queue_figures import SECONDS, SHARE
@@ -33,6 +33,8 @@ def rules_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[Al
 
 def _rule(keys: Keys, number: int) -> AlertRule:
     figure, verdicts = keys.text("figure"), patterns(keys, "verdict", ())
+    for pattern in verdicts:
+        _check_verdict(pattern, keys.path("verdict"))
     if (figure is None) is not bool(verdicts):
         raise BadInput(f"{keys.where}: needs either figure or verdict, not both")
     name = keys.text("name") or f"{figure or verdicts[0]} ({number})"
@@ -72,6 +74,15 @@ def patterns(keys: Keys, name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
     if isinstance(keys.raw.get(name), str):
         return (keys.text(name) or "",)
     return tuple(keys.texts(name)) or usual
+
+
+def _check_verdict(pattern: str, where: str) -> None:
+    """Raise ``BadInput`` if no verdict can match the pattern: such a rule would never be met."""
+    if pattern in CODES or any(matches(pattern, code) for code in BAD):
+        return
+    if any(matches(pattern, code) for code in CODES):
+        raise BadInput(f"{where}: {pattern!r} matches no verdict that is a warning or worse; write the verdict in full")
+    raise BadInput(f"{where}: there is no verdict {pattern!r}{nearest(pattern, CODES)}")
 
 
 def _figure(name: str, where: str) -> str:
@@ -127,6 +138,7 @@ def rules_from_texts(
         for text in texts:
             name, operator, rest = _parts(text, where)
             if operator == "=":
+                _check_verdict(rest, where)
                 out.append(AlertRule(f"{text.strip()} ({level.name.lower()})", verdicts=(rest,), severity=level))
             else:
                 figure = _figure(name, where)

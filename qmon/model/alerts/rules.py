@@ -7,16 +7,26 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
+from qmon.model.broker import DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.queue_figures import MAIN, RATE, SECONDS, SHARE, QueueFigure
 from qmon.model.text import duration, percent, rate
-from qmon.model.verdicts import RULES
+from qmon.model.verdicts import CANNOT_TELL, EMPTY, HEALTHY, RULES
+from qmon.model.verdicts.access import UNREACHABLE
 from qmon.model.view import QueueView
 
 EVERY: Final = "*"
 _EXPLAINS: Final = {rule.code: rule.explains for rule in RULES}
 UNSEEN: Final = frozenset({"cannot tell", "cannot see"})
 """Codes of verdicts under which no other verdict is known."""
+
+BAD: Final = frozenset(
+    {rule.code for rule in RULES if rule.severity >= Severity.WARNING}
+    | {UNREACHABLE, DISABLED, NOT_ACTIVATED, NOT_SENT, LEAK}
+)
+"""Codes of verdicts that are a warning or worse: those that a pattern with ``*`` or ``?`` can match."""
+CODES: Final = BAD | {rule.code for rule in RULES} | {CANNOT_TELL, EMPTY, HEALTHY}
+"""Codes of all verdicts."""
 
 FIGURES: Final[Mapping[str, QueueFigure]] = {figure.name: figure for figure in MAIN}
 """The figures that limits may be set on, by their names in the status report."""

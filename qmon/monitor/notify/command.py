@@ -1,6 +1,6 @@
 """A program of the user's that gets each notice as one JSON object on standard input.
 
-It is run without a shell and sees none of qmon's passwords.
+qmon runs it without a shell, and without the environment variables that hold secrets of qmon or of a database.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import IO, Final
 
 from qmon import system
 from qmon.config.notify import Receiver
-from qmon.config.secrets import without_secrets
 from qmon.model.alerts.notices import Notice
 from qmon.model.alerts.shapes import json_of
 from qmon.model.text import duration
 from qmon.monitor.notify.sender import Delivery
+from qmon.redact import without_secrets
 
 _LAST_WORDS: Final = 200
 

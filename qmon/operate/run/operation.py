@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ from qmon.model.operations import Consent, OperationResult, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.sql import Sql
+from qmon.redact import without_values
 
 _LOG: Final = logging.getLogger(__name__)
 PROGRESS_EVERY_S: Final = 1.0
@@ -151,7 +153,7 @@ class Running:
         self._record = record
         self._audit = Audit(context.audit)
         self._notes: list[str] = []
-        self._refusals: dict[str, list[str]] = {}
+        self._refusals: dict[str, tuple[str, list[str]]] = {}
         self._altered = 0
         self._state = OperationState.DONE
         self._reported_at = 0.0
@@ -207,9 +209,12 @@ class Running:
 
     def refuse(self, why: str, name: str) -> None:
         """A row was left alone, since the server would not have it."""
-        if why not in self._refusals and len(self._refusals) >= _REASONS:
-            why = "for other reasons"
-        self._refusals.setdefault(why, []).append(name)
+        kind = re.sub(r"\d+", "…", why)  # texts of triggers may differ in the row's numbers alone
+        if kind not in self._refusals and len(self._refusals) >= _REASONS:
+            kind = why = "for other reasons"
+        reason, names = self._refusals.get(kind, (why, []))
+        names.append(name)
+        self._refusals[kind] = (reason if reason == why else kind, names)
 
     def alter(self, count: int) -> None:
         """Rows came out otherwise than they were written, in what does not matter to the queue."""
@@ -230,7 +235,7 @@ class Running:
         some = self.total.done > 0
         state = OperationState.INTERRUPTED if some or not isinstance(problem, QmonError) else OperationState.FAILED
         self._conclude()
-        self._notes.append(f"{type(problem).__name__}: {problem}"[:500])
+        self._notes.append(_described(problem))
         with contextlib.suppress(QmonError):
             self._close(state)
         self._last_words(state, problem)
@@ -252,7 +257,7 @@ class Running:
 
     def _conclude(self) -> None:
         """Say what was refused and why, and what came out otherwise."""
-        for why, names in self._refusals.items():
+        for why, names in self._refusals.values():
             which = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
             self._notes.append(f"{len(names):,} refused: {why}: {which}"[:500])
         if self._altered:
@@ -265,8 +270,7 @@ class Running:
 
     def _last_words(self, state: OperationState, problem: BaseException) -> None:
         with contextlib.suppress(AuditFailed):
-            words = f"{type(problem).__name__}: {problem}"[:500]
-            self._write("end", {**self._counts(), "state": str(state), "problem": words})
+            self._write("end", {**self._counts(), "state": str(state), "problem": _described(problem)})
 
     def _counts(self) -> dict[str, object]:
         total = self.total
@@ -280,3 +284,9 @@ class Running:
 
     def _run(self, name: str, values: Mapping[str, Value]) -> int:
         return self._sql.execute(f"control/{name}", {}, values)
+
+
+def _described(problem: BaseException) -> str:
+    """An error for the notes and the audit. Python's own errors may quote values; qmon's do not."""
+    text = str(problem) if isinstance(problem, QmonError) else without_values(str(problem))
+    return f"{type(problem).__name__}: {text}"[:500]

@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -29,6 +30,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from qmon.errors import QmonError
+from qmon.files import make_folder
 from qmon.pipeline.lake.schema import PARTITIONS
 
 APP: Final = "qmon"
@@ -127,6 +129,7 @@ class LakeTable:
         """Its newest version; where there is none, an empty one."""
         if (found := self.version()) is not None:
             return found
+        self._make_folder()
         return DeltaTable.create(
             self.uri, to_arrow_schema(self.schema), mode="ignore", partition_by=list(PARTITIONS),
             configuration=_PROPERTIES, storage_options=dict(self.options),
@@ -169,9 +172,15 @@ class LakeTable:
 
     def write(self, frame: DataFrame, stamp: str) -> WrittenFiles:
         """Write rows into the folder ``stamp``."""
+        self._make_folder()
         rows = frame.select(*self.schema.fieldNames())
         rows.write.mode("overwrite").partitionBy(*PARTITIONS).parquet(f"{self.root}/{stamp}")
         return self.found(stamp)
+
+    def _make_folder(self) -> None:
+        """On this machine the folder is the user's alone, because a lake may hold payloads."""
+        if self.root.startswith("file:"):
+            make_folder(Path(self.uri))
 
     def found(self, stamp: str) -> WrittenFiles:
         """The Parquet files in the folder ``stamp``, with what their footers say."""

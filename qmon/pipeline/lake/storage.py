@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import SparkSession
 
+from qmon import files
 from qmon.errors import QmonError
 
 
@@ -70,10 +71,7 @@ class Storage:
         Outside this machine's own file systems there is a moment in which there is none.
         """
         if (here := self.local()) is not None:
-            path = here.joinpath(*parts)
-            draft = path.with_name(f"{path.name}.new")
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(path)
+            files.replace(here.joinpath(*parts), text)
             return
         draft_path = self._path(self.at(*parts[:-1], f"_{parts[-1]}"))
         stream = self._files.create(draft_path, True)

@@ -43,7 +43,10 @@ class KeyRangeRead:
 
     def options(self) -> dict[str, str]:
         """For Spark's reader; without a password."""
-        target = {"name": self.target.name, "engine": self.target.engine, "parameters": dict(self.target.parameters)}
+        target = {
+            "name": self.target.name, "engine": self.target.engine, "parameters": dict(self.target.parameters),
+            "raised_hidden": self.target.raised_hidden,
+        }  # fmt: skip
         options = {
             "target": target, "archive": asdict(self.archive), "parts": self.parts, "payloads": self.payloads,
             "redact": self.redact,

@@ -7,6 +7,7 @@ shares are 0 to 1. What is not known is null in Parquet and an empty field in CS
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 from pyarrow import parquet
 
+from qmon import files
 from qmon.model.text import spreadsheet_safe
 from qmon.pipeline.report.facts import ReportFacts, mean, rate
 from qmon.pipeline.report.period import Trouble
@@ -71,22 +73,25 @@ def data(facts: ReportFacts) -> dict[str, pa.Table]:
 
 def write_parquet(facts: ReportFacts, folder: Path) -> list[str]:
     """Write them as Parquet files; their names. The folder is made if it is not there, files in it are replaced."""
-    folder.mkdir(exist_ok=True)
+    files.make_folder(folder)
     found = data(facts)
     for name, table in found.items():
-        parquet.write_table(table, folder / f"{name}.parquet")
+        out = io.BytesIO()
+        parquet.write_table(table, out)
+        files.replace(folder / f"{name}.parquet", out.getvalue())
     return [f"{name}.parquet" for name in found]
 
 
 def write_csv(facts: ReportFacts, folder: Path) -> list[str]:
     """The same as CSV in UTF-8; a text that a spreadsheet would take for a formula begins with an apostrophe."""
-    folder.mkdir(exist_ok=True)
+    files.make_folder(folder)
     found = data(facts)
     for name, table in found.items():
-        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            lines = csv.writer(file, lineterminator="\n")
-            lines.writerow(table.column_names)
-            lines.writerows([_field(value) for value in row.values()] for row in table.to_pylist())
+        out = io.StringIO(newline="")
+        lines = csv.writer(out, lineterminator="\n")
+        lines.writerow(table.column_names)
+        lines.writerows([_field(value) for value in row.values()] for row in table.to_pylist())
+        files.replace(folder / f"{name}.csv", out.getvalue())
     return [f"{name}.csv" for name in found]
 
 

@@ -11,6 +11,7 @@ import json
 import operator
 import re
 import sys
+import threading
 import types
 import typing
 from collections.abc import Callable
@@ -24,6 +25,9 @@ from qmon.recording.format.frames import Damaged
 
 Record = TypeVar("Record")
 _STATEMENTS: Final = re.compile(r"statement|query|sql")
+# msgspec examines a type when it is first used. If two threads do that at the same moment, for one type or for two that
+# share a third, the process ends with a segmentation fault (msgspec 0.22).
+_BUILDING: Final = threading.RLock()
 _FINITE: Final = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 
 
@@ -65,7 +69,8 @@ def decode(kind: type[Record], text: bytes) -> Record:
 
 @functools.cache
 def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(kind)
+    with _BUILDING:
+        return msgspec.json.Decoder(kind)
 
 
 def _stored(record: object, *, finite: bool) -> Any:
@@ -79,7 +84,15 @@ def _marked(kind: type, value: str) -> object:
 
 @functools.cache
 def struct_of(kind: Any, finite: bool) -> Any:
-    """The type that a dataclass is written as. ``finite``: it refuses numbers that JSON does not know."""
+    """Return the type that a dataclass is written as. ``finite``: it refuses numbers that JSON does not know."""
+    with _BUILDING:
+        found = _struct(kind, finite)
+        msgspec.json.Decoder(found)  # msgspec examines it now, before another thread can use it
+        return found
+
+
+@functools.cache
+def _struct(kind: Any, finite: bool) -> Any:
 
     def written(hint: Any, text: type) -> Any:
         origin, args = get_origin(hint), get_args(hint)
@@ -88,7 +101,7 @@ def struct_of(kind: Any, finite: bool) -> Any:
         if hint is float:
             return _FINITE if finite else float
         if isinstance(hint, type) and is_dataclass(hint):
-            return struct_of(hint, finite)
+            return _struct(hint, finite)
         if not args or origin is Literal:
             return hint
         parts = tuple(part if part is Ellipsis else written(part, text) for part in args)

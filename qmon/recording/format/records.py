@@ -152,6 +152,8 @@ class _Head(msgspec.Struct):
     k: str
 
 
+# Built at import, so that no two threads have msgspec examine these types: see ``qmon.recording.format.codec``.
+_HEAD: Final = msgspec.json.Decoder(_Head)
 _LINE: Final = msgspec.json.Decoder(
     msgspec.defstruct("_Line", [(kind, msgspec.Raw, msgspec.Raw()) for kind in KINDS], bases=(_Head,), kw_only=True)
 )
@@ -176,7 +178,7 @@ def read_line(text: bytes) -> Line | None:
 def _read_by_python(text: bytes) -> tuple[tuple[int, str, int, float, str], bytes]:
     try:
         raw = json.loads(text)
-        head = msgspec.convert(raw, _Head)
+        head = msgspec.convert(raw, _HEAD.type)
         value = json.dumps(raw.get(head.k, "")).encode()
     except (ValueError, RecursionError) as problem:
         raise Damaged(f"not a line of a recording: {problem}") from None

@@ -103,7 +103,12 @@ class Recorder:
             target, "", "", __version__, local_zone(), interval_s, clock(), socket.gethostname(), environment
         )  # fmt: skip
         try:
-            salvage(root)
+            for found in salvage(root):
+                _LOG.warning(
+                    "an earlier recorder ended without closing %s; %s lines were recovered",
+                    found.path or "its file",
+                    found.lines,
+                )
             self._writer = RollingWriter(root, secrets.token_hex(6), session, discreet(redact, payloads=payloads))
             self._writer.open(clock(), ())
         except (CannotWrite, OSError) as problem:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from qmon import system
+from qmon import files, system
 from qmon.errors import QmonError
 from qmon.recording.format.frames import FrameWriter, locator
 from qmon.recording.format.records import HEAD_BYTES, VERDICT, Frame
@@ -47,7 +47,7 @@ class Writer:
         self._frame: Frame | None = None
         self._synced_at = 0.0
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            files.make_folder(path.parent)
             self._file = _made(self.path)
         except OSError as problem:
             raise _cannot(self.path, problem) from problem
@@ -128,7 +128,7 @@ class Writer:
 def _made(path: Path) -> int:
     """A new file, open and locked. A salvage may have come between the two and taken it for one that was left."""
     while True:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.OPEN_FLAGS, 0o600)
+        file = files.open_private(path, os.O_WRONLY | os.O_EXCL)
         system.lock(file)
         if os.fstat(file).st_nlink:
             return file

@@ -16,6 +16,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from qmon import files
 from qmon.errors import BadInput
 from qmon.model.text import UNKNOWN, spreadsheet_safe
 from qmon.tui.keys import SAVE
@@ -76,8 +77,7 @@ def write_new(path: Path, text: str) -> Path:
     """Write a file that is not there yet; returns its whole path. Raises ``BadInput``."""
     path = path.expanduser()
     try:
-        with path.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
+        files.write_new(path, text)
     except FileExistsError:
         raise BadInput(f"{path} already exists: nothing was written") from None
     except (OSError, ValueError) as problem:

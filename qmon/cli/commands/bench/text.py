@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from qmon import files
 from qmon.cli.choosing import ENGINES
 from qmon.cli.output import note, say, table
 from qmon.errors import BadInput
@@ -190,7 +191,7 @@ def write(text: str, place: Path) -> None:
         print(text)
         return
     try:
-        place.write_text(text + "\n", encoding="utf-8")
+        files.replace(place, text + "\n")
     except OSError as problem:
         raise BadInput(f"cannot write {place}: {problem.strerror}") from None
     note(f"written to {place}")

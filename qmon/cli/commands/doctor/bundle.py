@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from qmon import __version__, log
+from qmon import __version__, files, log
 from qmon.cli.output import Format, report, say
 from qmon.errors import BadInput, QmonError, Unreachable
 from qmon.model.text import duration
@@ -94,7 +94,7 @@ def _made(file: Path) -> Iterator[_Archive]:
     if not file.name.endswith((_ZIP, *_TAR)):
         raise BadInput(f"{file}: a bundle is a {_ZIP} or {_TAR[0]} file; nothing was written")
     try:
-        made = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        made = files.open_private(file, os.O_RDWR | os.O_EXCL)
     except OSError as problem:
         raise BadInput(f"{file} cannot be made: {problem.strerror}; nothing was written") from None
     try:

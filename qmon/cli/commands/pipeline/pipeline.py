@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from qmon import files
 from qmon.cli import options
 from qmon.cli.commands.pipeline.messages import messages
 from qmon.cli.commands.pipeline.options import EVERY_S, Conf, LakePath, Master, lake_of
@@ -142,7 +143,7 @@ def report(
 
         found = gather(source.view(), period_of(since, until, time.time()), Asked(queue, objectives))
     if file is not None:
-        file.write_text(page(found), encoding="utf-8")
+        files.replace(file, page(found))
         say(f"{file}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
     for folder, put in ((csv, write_csv), (parquet, write_parquet)):
         if folder is not None:

@@ -1,0 +1,110 @@
+"""Writes files: private to the user whatever the umask, and whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+import sys
+from pathlib import Path
+from typing import Final
+
+from qmon import system
+
+PRIVATE_FILE: Final = 0o600
+PRIVATE_FOLDER: Final = 0o700
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and the missing ones above it, for the user alone; one that is there stays as it is.
+
+    Raises ``OSError``.
+    """
+    if path.is_dir():
+        return
+    if path.parent != path:
+        make_folder(path.parent)
+    try:
+        path.mkdir(PRIVATE_FOLDER)
+    except FileExistsError:  # another process was faster, or it is no folder
+        if not path.is_dir():
+            raise
+    else:
+        path.chmod(PRIVATE_FOLDER)  # mkdir takes the umask away from the mode
+
+
+def open_private(path: Path, flags: int) -> int:
+    """A descriptor of a file for ``os.open``'s flags, for the user alone where it is made; links are not followed.
+
+    The mode of a file that is there stays. Raises ``OSError``.
+    """
+    return os.open(path, flags | os.O_CREAT | system.OPEN_FLAGS, PRIVATE_FILE)
+
+
+def replace(path: Path, data: str | bytes) -> None:
+    """Write a file, over one that is there, whose mode stays; a new one is for the user alone. Texts are UTF-8.
+
+    Readers see the old file or the new one. If the disk is full, or the process ends, the old one is left whole. A link
+    stays a link; a pipe or a device is written to. Raises ``OSError``.
+    """
+    content = data.encode("utf-8") if isinstance(data, str) else data
+    before = path.stat() if path.exists() else None
+    if before is not None and not stat.S_ISREG(before.st_mode):
+        _write_all(os.open(path, os.O_WRONLY), content)
+        return
+    place = path.resolve()
+    draft = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+    try:
+        file = open_private(draft, os.O_WRONLY | os.O_EXCL)
+        _write_all(file, content, synced=True)
+        if before is not None:
+            draft.chmod(stat.S_IMODE(before.st_mode))
+        system.rename(draft, place)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise
+    with contextlib.suppress(OSError):  # the file is in its place; some file systems cannot sync a folder
+        system.sync_folder(place.parent)
+
+
+def write_new(path: Path, data: str | bytes) -> None:
+    """Write a file that is not there yet, for the user alone; nothing is left of it if that fails. Texts are UTF-8.
+
+    Raises ``OSError``.
+    """
+    content = data.encode("utf-8") if isinstance(data, str) else data
+    file = open_private(path, os.O_WRONLY | os.O_EXCL)
+    try:
+        _write_all(file, content)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _write_all(file: int, content: bytes, *, synced: bool = False) -> None:
+    with os.fdopen(file, "wb") as out:
+        out.write(content)
+        out.flush()
+        if synced:
+            os.fsync(out.fileno())
+
+
+def writable_by_others(path: Path) -> str | None:
+    """Why a file is not the user's alone to change, with the command that helps; ``None`` if it is.
+
+    The file and its folder count: who may write to a folder can replace the files in it, unless its sticky bit is set.
+    Windows keeps rights in lists of its own that are not looked at. Raises ``OSError``.
+    """
+    if sys.platform == "win32" or not path.is_file():  # a pipe of the shell's has no folder
+        return None
+    place = path.resolve()
+    for one, found in ((place, place.stat()), (place.parent, place.parent.stat())):
+        sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
+        if found.st_uid not in (0, os.geteuid()):
+            return f"{one} belongs to another user: chown {os.geteuid()} '{one}'"
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not sticky:
+            return f"others may write to {one}: chmod go-w '{one}'"
+    return None

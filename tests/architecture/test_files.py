@@ -1,0 +1,82 @@
+"""Files are made by ``qmon.files``, and programs are started without secrets; exceptions are listed with reasons."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import qmon
+
+ROOT: Final = Path(qmon.__file__).parent
+_MAKING: Final = frozenset({"write_text", "write_bytes", "touch", "mkdir", "makedirs"})
+_STARTING: Final = frozenset({"Popen", "run", "call", "check_call", "check_output"})
+REASONS: Final = {
+    "files.py": "it is the one place",
+    "demo/places.py": "a folder of mkdtemp, whose mode is said",
+    "demo/programs.py": "postgresql.conf and the log of the demo's server, in a folder that is private",
+    "cli/commands/doctor/bundle.py": "the archive is written to a file that qmon.files has opened",
+    "system.py": "taskkill is a program of Windows; qmon.redact is above qmon.system",
+}
+"""Modules that may make files, or start programs with the whole environment, and why."""
+
+
+def makes_file(call: ast.Call) -> bool:
+    """Whether a call makes a file or folder in its own way."""
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if name in _MAKING:
+        return True
+    if name != "open":
+        return False
+    if "O_CREAT" in ast.unparse(call):
+        return True
+    modes = [*call.args, *(each.value for each in call.keywords if each.arg == "mode")]
+    texts = [each.value for each in modes if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    return any(set(text.partition(":")[0]) <= set("rwaxbt+") and set(text) & set("wax+") for text in texts)
+
+
+def starts_with_secrets(call: ast.Call) -> bool:
+    """Whether a call starts a program and leaves its environment as it is."""
+    function = call.func
+    if not isinstance(function, ast.Attribute) or ast.unparse(function.value) != "subprocess":
+        return False
+    return function.attr in _STARTING and not any(each.arg == "env" for each in call.keywords)
+
+
+def found() -> Iterator[tuple[str, int]]:
+    """The module and line of each such call."""
+    for path in sorted(ROOT.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and (makes_file(node) or starts_with_secrets(node)):
+                yield path.relative_to(ROOT).as_posix(), node.lineno
+
+
+def test_files_are_made_in_one_place_and_programs_get_no_secrets() -> None:
+    calls = list(found())
+    assert [f"qmon/{module}:{line}" for module, line in calls if module not in REASONS] == []
+    assert set(REASONS) <= {module for module, _ in calls}, "a reason that nothing needs any more"
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        ("path.write_text('x')", True),
+        ("path.open('w', encoding='utf-8')", True),
+        ("open(path, 'ab')", True),
+        ("open(path, mode='x')", True),
+        ("os.open(path, os.O_WRONLY | os.O_CREAT)", True),
+        ("path.parent.mkdir(parents=True)", True),
+        ("subprocess.run(['ls'])", True),
+        ("path.open('rb')", False),
+        ("path.open(encoding='utf-8')", False),
+        ("os.open(path, os.O_RDONLY)", False),
+        ("subprocess.run(['ls'], env={})", False),
+    ],
+)
+def test_the_check_sees_what_it_should(code: str, wrong: bool) -> None:
+    (call,) = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+    assert (makes_file(call) or starts_with_secrets(call)) is wrong
