@@ -37,7 +37,7 @@ from qmon.operate.run.operation import Record, Running, Tally, audit_access
 from qmon.operate.run.pacing import LARGEST
 from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.run.table_identity import TableIdentity, read_place
-from qmon.operate.run.verification import Written, check_written
+from qmon.operate.run.verification import TriggerWatch, Written, check_written
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, read_structure, unkeyed
 
@@ -180,6 +180,7 @@ class RequeueStrategy:
                     watch.batch(partial(ids_of, sql, names, values))
                 if keeping:
                     sql.execute("keep", names, values)
+                triggers = TriggerWatch(sql, "update", self.structure)
                 made = [
                     row
                     for each in self.transitions
@@ -187,6 +188,7 @@ class RequeueStrategy:
                 ]
                 written = dict.fromkeys(column for each in self.transitions for column in each.columns)
                 check_written(sql, names, made, len(own), (*written,), self.structure.named("trigger"))
+                triggers.check_updated()
                 tally.done = len(made)
             self._place.check(sql, marks)
             return held
