@@ -19,7 +19,7 @@ from qmon.operate.actions import undo_tables
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed
 from qmon.operate.plan.preview import called, estimated_s, first_rows
-from qmon.operate.plan.rights import PURGE, queue_tables, why_not
+from qmon.operate.plan.rights import PURGE, queue_tables, unkept, why_not
 from qmon.operate.plan.selection import (
     Criteria,
     MessageQuery,
@@ -89,13 +89,17 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
 
 @dataclass(frozen=True, slots=True)
 class _Strategy:
-    """Moves messages of one layout: the second half of split ones first, then the table's rows."""
+    """Moves messages of one layout: the second half of split ones first, then the table's rows.
+
+    ``unwatched``: the server does not tell what triggers write.
+    """
 
     layout: Layout
     table: Structure
     data: Structure | None
     place: TableIdentity
     data_place: TableIdentity | None
+    unwatched: bool = False
 
     @property
     def moves(self) -> tuple[str, ...]:
@@ -168,6 +172,9 @@ class _Strategy:
                 out.append(f"a message that rows of {', '.join(others)} refer to is left alone")
             if before := structure.named("before delete"):
                 out.append(f"a message that a trigger keeps from being deleted is left alone: {', '.join(before)}")
+            # SQL Server does not count the rows that a session writes: see ``TriggerWatch``.
+            if self.unwatched and (after := structure.named("on delete")):
+                out.append(f"qmon does not notice rows that these triggers insert under other keys: {', '.join(after)}")
             out += structure.unseen
         return tuple(out)
 
@@ -180,7 +187,7 @@ def _strategy_for(sql: Sql, layout: Layout) -> _Strategy:
         data = read_structure(sql, layout.data_table)
     place = read_place(sql, layout.table)
     data_place = None if layout.data_table is None else read_place(sql, layout.data_table)
-    return _Strategy(layout, read_structure(sql, layout.table), data, place, data_place)
+    return _Strategy(layout, read_structure(sql, layout.table), data, place, data_place, not TriggerWatch.possible(sql))
 
 
 def _impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy: _Strategy) -> str | None:
@@ -197,6 +204,10 @@ def _impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy: _S
             return f"track_counts is off: what the triggers of {structure.table} do is unknown: {', '.join(triggers)}"
         if rules := (*structure.named("rule delete"), *structure.named("rule insert")):
             return f"{structure.table} has rules in whose stead something else may happen: {', '.join(rules)}"
+        if wide := structure.named("too wide"):
+            return f"{structure.table} is too wide for the trash: {wide[0]}"
+        if (why := unkept(sql, structure.table, structure.kept)) is not None:
+            return why
         if taken := set(structure.kept) & set(undo_tables.OWN):
             return f"{structure.table} has a column called {min(taken)}, as the trash has"
     if strategy.data is not None and str(strategy.data.table) in strategy.table.named("refers"):

@@ -19,7 +19,7 @@ from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.preview import First, shown, sized
-from qmon.operate.plan.rights import PUT_BACK, REQUEUE, unwritten, why_not
+from qmon.operate.plan.rights import PUT_BACK, REQUEUE, unkept, unwritten, why_not
 from qmon.operate.plan.selection import MOST, Matches, frozen_of, named_columns, named_names
 from qmon.operate.row_set import CHUNK, Mark, RowSet, ids_for, rows_for
 from qmon.operate.run.batches import BatchWork, Move, RowRefused, lock
@@ -59,6 +59,8 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
         strategy = _strategy_for(sql, done)
         if strategy is None:
             why = "nothing of it is kept any more"
+            return PreparedAction(context, _plan(context, done, refused=why))
+        if (why := strategy.unkept(sql)) is not None:
             return PreparedAction(context, _plan(context, done, refused=why))
         rows, left = strategy.choose(sql, choice)
         tables = (strategy.table.table, None if strategy.data_strategy is None else strategy.data_strategy.table.table)
@@ -150,6 +152,11 @@ class _Strategy:
     def moves(self) -> tuple[str, ...]:
         """The statements of a batch."""
         return ("put_back", "take_out" if self.key else "take_out_bulk") if self.purged else ("lock_kept", "take_back")
+
+    def unkept(self, sql: Sql) -> str | None:
+        """The reason why a column cannot be compared with what is kept of it; ``None`` if all can."""
+        why = unkept(sql, self.table.table, self.store.columns)
+        return why if why is not None or self.data_strategy is None else self.data_strategy.unkept(sql)
 
     def choose(self, sql: Sql, choice: Choice) -> tuple[RowSet, tuple[LeftOut, ...]]:
         """Count and freeze what can be undone; the rest with its reasons."""

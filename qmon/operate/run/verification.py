@@ -51,8 +51,13 @@ class TriggerWatch:
         self._tables = [each.table for each in tables if each is not None]
         named = [name for each in tables if each is not None for name in each.named(f"on {event}")]
         self._triggers = ", ".join(named)
-        self._watches = bool(named) and sql.exists(_ROW_COUNTS)
+        self._watches = bool(named) and self.possible(sql)
         self._before = self._read()
+
+    @staticmethod
+    def possible(sql: Sql) -> bool:
+        """Whether the server counts the rows that a session writes."""
+        return sql.exists(_ROW_COUNTS)
 
     def _read(self) -> RowCounts:
         if not self._watches:

@@ -69,4 +69,16 @@ SELECT 'rule ' || e.event, CAST(r.rulename AS text)
 FROM pg_catalog.pg_rewrite AS r
 JOIN (VALUES ('2', 'update'), ('3', 'insert'), ('4', 'delete')) AS e (kind, event) ON CAST(r.ev_type AS text) = e.kind
 WHERE r.ev_class = CAST({table!literal} AS regclass) AND r.ev_enabled IN ('O', 'A')
+UNION
+SELECT 'too wide',
+       CASE WHEN w.columns + 3 > 1600
+            THEN 'its ' || w.columns || ' columns and 3 of the trash are more than the 1600 that a table can have'
+            ELSE 'its rows have ' || w.bytes || ' bytes or more with the columns of the trash, and the server stores 8160' END
+FROM (
+    -- At least so much: without padding, without the bitmap of NULLs, and texts empty. The last 35 bytes are of the trash.
+    SELECT count(*) AS columns, 24 + coalesce(sum(CASE WHEN NOT a.attnotnull THEN 0 ELSE abs(a.attlen) END), 0) + 35 AS bytes
+    FROM pg_catalog.pg_attribute AS a
+    WHERE a.attrelid = CAST({table!literal} AS regclass) AND a.attnum > 0 AND NOT a.attisdropped
+) AS w
+WHERE w.columns + 3 > 1600 OR w.bytes > 8160
 ORDER BY 1, 2
