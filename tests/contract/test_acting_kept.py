@@ -1,4 +1,4 @@
-"""What an undo can give back is what was there: keyless rows, wide tables, hidden and masked columns are named before."""
+"""An undo gives back what was there: rows without a key, wide tables, hidden and masked columns are named before."""
 
 from __future__ import annotations
 
@@ -157,7 +157,9 @@ def test_rows_too_long_for_the_trash_are_refused_in_the_plan_if_all_are_and_else
 def test_an_action_on_columns_that_our_role_may_not_read_is_refused_with_their_names(
     database: str, role: str, tmp_path: Path
 ) -> None:
-    query(database, "CREATE TABLE jobs (id bigint PRIMARY KEY, status text, tries int, body text, secret text, " + TAKEN)
+    query(
+        database, "CREATE TABLE jobs (id bigint PRIMARY KEY, status text, tries int, body text, secret text, " + TAKEN
+    )
     query(database, "INSERT INTO jobs SELECT n, 'working', 0, 'm', 's' FROM generate_series(1, 3) AS n")
     query(database, f"GRANT INSERT, UPDATE, DELETE ON jobs TO {named(role)}")
     query(database, f"GRANT SELECT (id, status, body, taken) ON jobs TO {named(role)}")

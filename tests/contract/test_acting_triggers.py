@@ -1,4 +1,4 @@
-"""Triggers of a queue's table that undo, repeat or extend what an action writes: qmon reports what became of the rows."""
+"""Triggers of a queue's table that undo, repeat or extend what an action writes: qmon says what became of the rows."""
 
 from __future__ import annotations
 
@@ -85,8 +85,16 @@ def test_a_purge_whose_rows_come_back_under_another_key_is_refused(
     ("body", "gives", "reason"),
     [
         ("UPDATE jobs SET status = 'done' WHERE id = OLD.id", "NULL", "keep it from being deleted"),
-        ("DELETE FROM jobs WHERE id = OLD.id + 100", "OLD", "a trigger changes or deletes other rows of the table: spring"),
-        ("UPDATE jobs SET body = '' WHERE id = OLD.id + 100", "OLD", "changes or deletes other rows of the table: spring"),
+        (
+            "DELETE FROM jobs WHERE id = OLD.id + 100",
+            "OLD",
+            "a trigger changes or deletes other rows of the table: spring",
+        ),
+        (
+            "UPDATE jobs SET body = '' WHERE id = OLD.id + 100",
+            "OLD",
+            "changes or deletes other rows of the table: spring",
+        ),
     ],
 )
 def test_a_purge_touches_no_row_beyond_its_plan_by_a_trigger(
@@ -126,7 +134,10 @@ def test_only_the_rows_that_come_back_are_refused_and_an_audit_elsewhere_is_no_m
 def test_the_second_half_of_a_message_is_watched_too(
     database: str, tmp_path: Path, body: str, gives: str, reason: str
 ) -> None:
-    query(database, "CREATE TABLE halves (id bigint PRIMARY KEY); CREATE TABLE bodies (half bigint PRIMARY KEY, body text)")
+    query(
+        database,
+        "CREATE TABLE halves (id bigint PRIMARY KEY); CREATE TABLE bodies (half bigint PRIMARY KEY, body text)",
+    )
     query(database, "INSERT INTO halves VALUES (1), (2); INSERT INTO bodies VALUES (1, 'a'), (2, 'b')")
     trigger(database, "BEFORE DELETE", body, on="bodies", gives=gives)
     before = rows(database, "halves"), rows(database, "bodies")
@@ -170,7 +181,10 @@ def test_a_requeue_and_its_undo_tell_what_triggers_do(
 
 
 def test_a_requeue_may_move_rows_to_another_partition_under_triggers(database: str, tmp_path: Path) -> None:
-    query(database, "CREATE TABLE jobs (id bigint, status text, body text, PRIMARY KEY (id, status)) PARTITION BY LIST (status)")
+    query(
+        database,
+        "CREATE TABLE jobs (id bigint, status text, body text, PRIMARY KEY (id, status)) PARTITION BY LIST (status)",
+    )
     query(database, "CREATE TABLE waiting PARTITION OF jobs FOR VALUES IN ('ready')")
     query(database, "CREATE TABLE busy PARTITION OF jobs FOR VALUES IN ('working', 'done')")
     query(database, "INSERT INTO jobs SELECT n, 'working', 'm' || n FROM generate_series(1, 12) AS n")
@@ -185,7 +199,8 @@ def test_a_requeue_may_move_rows_to_another_partition_under_triggers(database: s
 @pytest.mark.parametrize(
     ("when", "body", "gives", "reason"),
     [
-        ("AFTER INSERT", "IF pg_trigger_depth() = 1 THEN INSERT INTO jobs (status, body) VALUES (NEW.status, 'twin'); END IF",
+        ("AFTER INSERT",
+         "IF pg_trigger_depth() = 1 THEN INSERT INTO jobs (status, body) VALUES (NEW.status, 'twin'); END IF",
          "NULL", "a trigger inserts further rows into the table: spring"),
         ("AFTER INSERT", "UPDATE jobs SET status = 'done' WHERE id = NEW.id", "NULL", "triggers"),
         ("AFTER INSERT", "DELETE FROM jobs WHERE id = NEW.id", "NULL", "trigger"),
@@ -197,7 +212,10 @@ def test_an_undo_of_a_purge_tells_what_triggers_do(
     database: str, tmp_path: Path, key: str, when: str, body: str, gives: str, reason: str
 ) -> None:
     table(database, key=key)
-    query(database, "INSERT INTO jobs VALUES (100, 'working', 'at work'), (101, 'working', 'at work'), (102, 'working', '')")
+    query(
+        database,
+        "INSERT INTO jobs VALUES (100, 'working', 'at work'), (101, 'working', 'at work'), (102, 'working', '')",
+    )
     operator = Operator(desk_at(database, tmp_path))
     purged = applied(operator.purge(JOBS, Choice(ids=("1", "2", "3"))))
     assert purged.done == 3

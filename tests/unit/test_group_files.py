@@ -76,7 +76,9 @@ def test_a_condition_is_read(text: str, condition: object) -> None:
             "file.state[1].kind: 'redy' is unknown; did you mean ready?",
         ),
         (
-            'name = "jobs"\nid = "id"\n' + state("ready", "{ s = ['new', 'again'] }") + state("done", "{ s = 'again' }"),
+            'name = "jobs"\nid = "id"\n'
+            + state("ready", "{ s = ['new', 'again'] }")
+            + state("done", "{ s = 'again' }"),
             'file: ready and done have the same value ("again" and "again"); give each state a value of its own',
         ),
         (
@@ -103,7 +105,9 @@ def test_each_fault_is_named(text: str, fault: str) -> None:
 
 def test_the_values_of_two_states_may_be_told_apart_by_another_column() -> None:
     text = 'name = "jobs"\nid = "id"\n'
-    text += state("ready", "{ s = 1, due = { past = true } }") + state("scheduled", "{ s = 1, due = { future = true } }")
+    text += state("ready", "{ s = 1, due = { past = true } }") + state(
+        "scheduled", "{ s = 1, due = { future = true } }"
+    )
     assert [each.name for each in group(text).states] == ["ready", "scheduled"]
 
 

@@ -210,7 +210,7 @@ class Archiver:
         return moved, self._pace.after(moved, now - begun), ""
 
     def _watched(self, sql: Sql) -> tuple[Structure, ...]:
-        """The tables of the queue if their triggers must be watched: an archive would never end if they put rows back."""
+        """The tables of the queue if their triggers must be watched: without end, they might put rows back."""
         if self._tables is None:
             tables = queue_tables(self._layout) if TriggerWatch.possible(sql) else ()
             self._tables = tuple(each for table in tables if (each := read_structure(sql, table)).named("on delete"))

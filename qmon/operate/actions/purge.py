@@ -151,9 +151,9 @@ class _Strategy:
         if done != wanted:
             raise RowRefused("the table's triggers or policies keep it from being deleted")
         # SQL Server counts rows as deleted even if a trigger stands in for the statement or puts them back.
-        if self.table.named("trigger") and sql.exists("still_there"):
-            if sql.count("still_there", names, {**values, "done": done}):
-                raise RowRefused("the table's triggers put it back at once")
+        look = self.table.named("trigger") and sql.exists("still_there")
+        if look and sql.count("still_there", names, {**values, "done": done}):
+            raise RowRefused("the table's triggers put it back at once")
 
     def _check(self, sql: Sql, marks: Sequence[Mark]) -> None:
         self.place.check(sql, marks)

@@ -34,8 +34,8 @@ _REFUSALS: Final = re.compile("22|23|27|44|54000|P0")
 row."""
 _OWN_ERRORS: Final = 50_000
 _NO_STATE_SAYS: Final = frozenset({511, 3609, 3616, 33504})
-"""SQL Server: numbers from which RAISERROR and THROW are somebody's own; those of a row that is too large for a page, of
-a batch that a trigger ended, and of a row that a security policy blocks."""
+"""SQL Server: RAISERROR and THROW have numbers from 50,000; the others are those of a row that is too large for a page,
+of a batch that a trigger ended, and of a row that a security policy blocks."""
 _LOCKING: Final = re.compile(r"/lock(_|$)")
 """The statements that lock the rows themselves, and so wait for nothing but the table."""
 _TRIES: Final = 5

@@ -14,6 +14,8 @@ from qmon.operate.table import Structure
 
 _STILL_AT: Final = "still_at"
 _ROW_COUNTS: Final = "row_counts"
+_PUTS_BACK: Final = "a trigger puts rows back into the table, or inserts others"
+_INSERTS: Final = "a trigger inserts further rows into the table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +34,11 @@ class RowCounts:
     updated: int = 0
     deleted: int = 0
 
+    def __add__(self, more: RowCounts) -> RowCounts:
+        return RowCounts(self.inserted + more.inserted, self.updated + more.updated, self.deleted + more.deleted)
+
     def __sub__(self, before: RowCounts) -> RowCounts:
-        return RowCounts(
-            self.inserted - before.inserted, self.updated - before.updated, self.deleted - before.deleted
-        )
+        return RowCounts(self.inserted - before.inserted, self.updated - before.updated, self.deleted - before.deleted)
 
 
 class TriggerWatch:
@@ -65,13 +68,11 @@ class TriggerWatch:
         found = [
             each for table in self._tables for each in self._sql.fetch(RowCounts, _ROW_COUNTS, {"table": table.parts})
         ]
-        return RowCounts(
-            sum(each.inserted for each in found), sum(each.updated for each in found), sum(each.deleted for each in found)
-        )
+        return sum(found, RowCounts())
 
     def check_deleted(self, count: int) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were deleted and nothing else was written."""
-        self._check(RowCounts(deleted=count), "a trigger puts rows back into the table, or inserts others")
+        self._check(RowCounts(deleted=count), _PUTS_BACK)
 
     def check_inserted(self, count: int, *, touched: bool) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were inserted and nothing else was written.
@@ -79,25 +80,28 @@ class TriggerWatch:
         ``touched``: triggers have updated some of these rows, which the caller compares with what they should be.
         """
         updated = min(count, self._now().updated) if touched else 0
-        self._check(RowCounts(count, updated), "a trigger inserts further rows into the table")
+        self._check(RowCounts(count, updated), _INSERTS)
 
     def check_updated(self) -> None:
         """Raise ``RowRefused`` if rows were inserted or deleted."""
         now = self._now()
         # An update that moves a row to another partition counts as a row deleted and a row inserted.
-        self._check(RowCounts(now.deleted, now.updated, now.deleted), "a trigger inserts further rows into the table")
+        self._check(RowCounts(now.deleted, now.updated, now.deleted), _INSERTS)
 
     def check_no_inserts(self) -> None:
         """Raise ``RowRefused`` if rows were inserted."""
         now = self._now()
-        self._check(RowCounts(0, now.updated, now.deleted), "a trigger puts rows back into the table, or inserts others")
+        self._check(RowCounts(0, now.updated, now.deleted), _PUTS_BACK)
 
     def _now(self) -> RowCounts:
+        if not self._watches:
+            return RowCounts()
         fire(self._sql)
         return self._read() - self._before
 
     def _check(self, meant: RowCounts, inserts: str) -> None:
-        if not self._watches or (now := self._now()) == meant:
+        now = self._now()
+        if not self._watches or now == meant:
             return
         what = inserts if now.inserted > meant.inserted else "a trigger changes or deletes other rows of the table"
         raise RowRefused(f"{what}: {self._triggers}")
