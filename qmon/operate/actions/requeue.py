@@ -319,9 +319,8 @@ def undo_of(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Undo:
         return Undo(possible=False, notes=("this role cannot keep what an undo needs: qmon setup --role operator",))
     lost = strategy.alike(sql, chosen.rows)
     if lost is None:
-        return Undo(
-            possible=False, notes=(f"the requeue changes the key: {strategy.called} may not identify a message",)
-        )
+        why = f"the requeue changes the key, and {strategy.called} may not identify a message"
+        return Undo(possible=False, notes=(why,))
     notes = ("only what has not been popped again by then",)
     if lost == 0:
         return Undo(possible=True, notes=notes)

@@ -161,7 +161,8 @@ class _Strategy:
     def choose(self, sql: Sql, choice: Choice) -> tuple[RowSet, tuple[LeftOut, ...]]:
         """Count and freeze what can be undone; the rest with its reasons."""
         called = self.called
-        named = named_columns(called, called[-1] if called else None, choice.ids) if choice.ids else ()
+        # Statements of SQL Server need some columns for the ids even if none are given.
+        named = named_columns(called, called[-1] if called else None, choice.ids) if choice.ids else self.key
         values: dict[str, Value] = {
             "operation": self.done.id,
             "ids": ids_for(sql.engine.name, named, choice.ids) if choice.ids else None,
