@@ -160,6 +160,8 @@ def test_the_second_half_of_a_message_is_watched_too(
          "a trigger inserts further rows into the table: spring"),
         ("AFTER UPDATE", "DELETE FROM jobs WHERE id = NEW.id + 6", "NULL", "",
          "a trigger changes or deletes other rows of the table: spring"),
+        ("AFTER UPDATE", "UPDATE jobs SET body = '' WHERE id = NEW.id + 6 AND pg_trigger_depth() = 1", "NULL", "",
+         "a trigger changes or deletes other rows of the table: spring"),
     ],
 )  # fmt: skip
 def test_a_requeue_and_its_undo_tell_what_triggers_do(
@@ -193,6 +195,8 @@ def test_a_requeue_may_move_rows_to_another_partition_under_triggers(database: s
     result = applied(Operator(desk_at(database, tmp_path)).requeue(JOBS, WORKING_IDS))
     assert (result.done, result.refused) == (3, 0)
     assert query(database, "SELECT count(*) FROM waiting") == [(3,)]
+    assert applied(Operator(desk_at(database, tmp_path)).undo(result.operation)).done == 3
+    assert query(database, "SELECT count(*) FROM waiting") == [(0,)]
 
 
 @pytest.mark.parametrize("key", ["PRIMARY KEY", ""])
@@ -249,5 +253,11 @@ def test_a_table_whose_triggers_cannot_be_watched_is_refused_in_the_plan(databas
     trigger(database, "AFTER DELETE", "NULL")
     name = str(query(database, "SELECT current_database()")[0][0])
     query(database, f'ALTER DATABASE "{name}" SET track_counts = off')
-    refused = Operator(desk_at(database, tmp_path)).purge(JOBS, Choice()).plan.refused
+    operator = Operator(desk_at(database, tmp_path))
+    refused = operator.purge(JOBS, Choice()).plan.refused
     assert refused == "track_counts is off: what the triggers of public.jobs do is unknown: spring"
+    query(database, "UPDATE jobs SET status = 'working'")
+    query(database, "CREATE TRIGGER other AFTER UPDATE ON jobs EXECUTE FUNCTION spring()")
+    result = applied(operator.requeue(JOBS, WORKING_IDS))
+    assert (result.done, result.refused) == (0, 3)
+    assert "track_counts is off: what the table's triggers do is unknown: other" in reasons(result)

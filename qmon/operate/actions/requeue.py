@@ -211,7 +211,7 @@ class RequeueStrategy:
                 ]
                 written = dict.fromkeys(column for each in self.transitions for column in each.columns)
                 check_written(sql, names, made, len(own), (*written,), self.structure.named("trigger"))
-                triggers.check_updated()
+                triggers.check_updated(len(own))
                 tally.done = len(made)
             self._place.check(sql, marks)
             return held

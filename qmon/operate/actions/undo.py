@@ -202,7 +202,7 @@ class _Strategy:
                 watch = TriggerWatch(sql, "update", self.table)
                 back = sql.fetch(Written, "take_back", names, values)
                 check_written(sql, names, back, len(own), given_back, self.table.named("trigger"))
-                watch.check_updated()
+                watch.check_updated(len(own))
                 tally.done = len(back)
                 sql.execute("forget_kept", names, values)
                 sql.execute("undone", {}, {"done": tally.done, "id": self.done.id})
