@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from threading import Event, Thread
 
+from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
 from textual.message import Message
 
@@ -62,7 +63,7 @@ class Living(Scripted):
         self.over.set()
 
 
-def deaf(driver: TerminalDriver, message: Message) -> None:
+def deaf(driver: LinuxDriver, message: Message) -> None:
     """Fail at a key."""
     if isinstance(message, Key):
         raise RuntimeError("no terminal")
