@@ -75,7 +75,7 @@ if __name__ == "__main__":
     if "reading" in sys.argv:
         Thread(target=Event().wait).start()
     if "deaf" in sys.argv:
-        TerminalDriver.process_message = deaf  # type: ignore[method-assign]
+        TerminalDriver.process_message = deaf  # type: ignore[assignment,method-assign]
     with log.written(Path(sys.argv[-1]), logging.DEBUG if source.broken or "deaf" in sys.argv else None):
         code = run(source, source.fold, prod=True)
     sys.stdout.write(f"left with {code}\n")
