@@ -309,7 +309,9 @@ class Postgres:
         if dsn is not None:
             libpq |= parse_conninfo(drivers.dsn_keyword(dsn, "pqopt"))
         libpq |= parse_conninfo(lookup(given, "pqopt") or "")
-        given_options = libpq.get("options", os.environ.get("PGOPTIONS", ""))  # libpq reads the variable if none are given
+        given_options = libpq.get(
+            "options", os.environ.get("PGOPTIONS", "")
+        )  # libpq reads the variable if none are given
         libpq["options"] = f"{given_options} {_options(_PINNED)}".strip()  # of two, the last one counts
         rest = without(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "pqopt"))
         if dsn is None and file is None and lookup(rest, "Driver") is None:

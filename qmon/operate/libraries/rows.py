@@ -229,6 +229,8 @@ class ChosenMessages:
                     keep(self._values(done_to))
                 given: dict[str, Value] = {"ids": array(done_to), "queue": self._queue.called}
                 done = sql.fetch(_Done, self.statement, own, given)
+                if sql.exists("library/restore_path"):
+                    sql.execute("library/restore_path", {})
                 if keep is not None and len(done) != len(ours):
                     raise RowRefused(f"the rules of {self._queue.group.library} keep it")
                 if watch is not None:
