@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -64,6 +65,32 @@ _LIBPQ: Final = {
 }
 """After some ten seconds without an answer to a probe the network counts as gone."""
 
+SEARCH_PATH: Final = "pg_catalog, pg_temp"
+"""Where our sessions look for names without a schema. Named last, pg_temp hides nothing."""
+
+_PINNED: Final = {
+    # A better match in another schema would run its owner's code as our role, already in psqlODBC's first query.
+    "search_path": SEARCH_PATH,
+    # These change what the text of a statement means. Whoever owns the database can set each by ALTER DATABASE.
+    "standard_conforming_strings": "on",  # else \\ in a literal begins an escape
+    "transform_null_equals": "off",  # else "x = NULL" finds rows
+    "array_nulls": "on",
+    # These change what values look like as text. We compare such texts, and keep them for an undo.
+    "bytea_output": "hex",
+    "DateStyle": "ISO, MDY",
+    "IntervalStyle": "postgres",
+    "quote_all_identifiers": "off",
+    # Actions lock rows and look again, which only READ COMMITTED allows.
+    "default_transaction_isolation": "read committed",
+    # A library that the server would load into our session.
+    "local_preload_libraries": "",
+}
+"""Settings that a connection begins with, so that they hold before its first statement.
+
+Not pinned: ``row_security``, since a role that sees a part of a table is told so; ``role``, which administrators set on
+purpose; what only a superuser may set.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class _Introduction:
@@ -75,6 +102,7 @@ class _Introduction:
     source: str
     age_s: float
     standby: bool
+    search_path: str
 
 
 _TEXTS: Final = ("text", "character varying", "character", "bpchar")
@@ -251,6 +279,9 @@ class Postgres:
         except BaseException:
             connection.close()
             raise
+        if found.search_path != SEARCH_PATH:
+            connection.close()
+            raise errors.no_search_path(target.name)
         role = found.role
         connection.introduce((found.major, found.minor), found.session_id)
         return connection, found, parse_conninfo(keywords.get("pqopt", "")).get("application_name", "")
@@ -266,21 +297,33 @@ class Postgres:
         mode = lookup(given, "SSLmode")
         if mode is not None and mode not in _SSL_MODES:
             raise BadInput(f"{target.name}: the sslmode {mode!r} is unknown{nearest(mode, _SSL_MODES)}")
-        if lookup(given, "FILEDSN") is not None:  # what the file says about pqopt would be lost if we sent our own
-            return _QUIRKS | {"KeepaliveTime": "5", "KeepaliveInterval": "2"} | given
-        dsn = lookup(given, "DSN")
+        dsn, file = lookup(given, "DSN"), lookup(given, "FILEDSN")
         libpq = _LIBPQ | {"application_name": application(session), "connect_timeout": _whole(session.login_timeout_s)}
         # psqlODBC takes a name in a keyword as it stands, so that one with ; or braces cannot be written there.
         for setting, keyword in (("host", "Server"), ("port", "Port"), ("user", "UID"), ("dbname", "Database")):
             if value := lookup(given, keyword, *(["Servername"] if keyword == "Server" else ["Username"])):
                 libpq[setting] = value
+        # Of a keyword that is given twice the driver takes one: ours has to hold what the DSN says, too.
+        if file is not None:
+            libpq |= parse_conninfo(drivers.file_dsn_keyword(file, "pqopt"))
+            dsn = dsn or drivers.file_dsn_keyword(file, "DSN") or None
         if dsn is not None:
             libpq |= parse_conninfo(drivers.dsn_keyword(dsn, "pqopt"))
         libpq |= parse_conninfo(lookup(given, "pqopt") or "")
+        given_options = libpq.get(
+            "options", os.environ.get("PGOPTIONS", "")
+        )  # libpq reads the variable if none are given
+        libpq["options"] = f"{given_options} {_options(_PINNED)}".strip()  # of two, the last one counts
         rest = without(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "pqopt"))
-        if dsn is None and lookup(rest, "Driver") is None:
+        if dsn is None and file is None and lookup(rest, "Driver") is None:
             rest = {"DRIVER": find_driver()} | rest
         return _QUIRKS | rest | {"pqopt": format_conninfo(libpq)}
+
+
+def _options(settings: Mapping[str, str]) -> str:
+    """Settings as the server's command line takes them, on which a backslash keeps a space within its word."""
+    escaped = {name: value.replace("\\", "\\\\").replace(" ", "\\ ") for name, value in settings.items()}
+    return " ".join(f"-c {name}={value}" for name, value in escaped.items())
 
 
 def _statement(name: str) -> Statement:
