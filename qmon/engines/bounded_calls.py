@@ -53,7 +53,14 @@ class BoundedCalls:
 
         thread = threading.Thread(target=work, name="qmon-login", daemon=True)
         thread.start()
-        thread.join(seconds)
+        try:
+            thread.join(seconds)
+        except BaseException:  # Ctrl-C
+            with self._lock:
+                late = True
+            for result in found:
+                discard(result)
+            raise
         with self._lock:
             if found:
                 return found[0]

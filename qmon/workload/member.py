@@ -58,7 +58,9 @@ _RETRY_S: Final = (0.1, 0.2, 0.5, 1.0)
 def connect(target: Target, application: str) -> Connection:
     """A connection that goes by the name of an application. Raises what connecting raises."""
     engine = registry.engine_for(target)
-    connection = engine.connect(target, Session(idle_transaction_timeout_s=None, application=application, writes=True))
+    # The process is killed if it does not end: a deadline for each call would cost what the load measures.
+    session = Session(idle_transaction_timeout_s=None, application=application, writes=True, silence_s=None)
+    connection = engine.connect(target, session)
     try:
         query = queries.load(engine.name, "action/workload/session", connection.version)
         connection.set_up(Bound(queries.render(query, {}, engine)))
