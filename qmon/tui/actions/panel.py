@@ -27,6 +27,7 @@ ENDS: Final[dict[OperationState, tuple[str, str]]] = {
     OperationState.CANCELLED: ("stopped", "accent"),
     OperationState.INTERRUPTED: ("interrupted", "alarm"),
     OperationState.FAILED: ("failed", "alarm"),
+    OperationState.UNKNOWN: ("unknown", "alarm"),
 }
 
 
