@@ -17,6 +17,8 @@ from tests.cli.calling import program, surroundings
 from tests.cli.pseudo_terminal import Terminal
 from tests.facts import query, wait_until
 from tests.jobs import configuration, fill
+from tests.queues import made
+from tests.schemas import valid
 from tests.silence import COMMIT_OF_A_BATCH, Tunnel, tunnel
 
 pytestmark = needs.posix
@@ -48,10 +50,10 @@ CATALOG: Final = b"pg_index"
 def quiet(database: str, own_home: Path) -> Iterator[Tunnel]:
     """A tunnel to a database with a queue, which is the target ``shop``."""
     fill(database, dead=3, alive=2, ready=4)
-    with tunnel(database) as made:
+    with tunnel(database) as through:
         own_home.parent.mkdir(parents=True)
-        own_home.write_text(configuration(made.url), encoding="utf-8")
-        yield made
+        own_home.write_text(configuration(through.url), encoding="utf-8")
+        yield through
 
 
 def started(arguments: list[str], own_home: Path) -> subprocess.Popen[str]:
@@ -83,6 +85,24 @@ def test_every_command_ends_by_itself(
     assert quiet.silent.is_set()
     assert {name: end for name, end in ends.items() if end[2] not in (1, 3) or "answer" not in "".join(end[:2])} == {}
     assert not (tmp_path / "new.toml").exists()
+
+
+def test_the_second_ctrl_c_ends_archiving_and_its_batch_is_unsure(quiet: Tunnel, own_home: Path) -> None:
+    made(quiet.direct, "batch_fast", "orders")
+    quiet.silence_at(b'"orders_archive"(', passes=True)
+    child = started(["archive", quiet.url, "orders", "--output", "json"], own_home)
+    try:
+        assert quiet.silent.wait(60)
+        child.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(0.5)
+        child.send_signal(signal.SIGINT)
+        out, said = child.communicate(timeout=60)
+    finally:
+        child.kill()
+        child.communicate()
+    assert child.returncode == 130, said
+    assert valid(out, "archive")["unsure"] == 1
 
 
 @pytest.mark.parametrize("name", ["queues", "doctor", "status", "requeue", "pause", "operations"])

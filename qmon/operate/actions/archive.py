@@ -176,7 +176,7 @@ class Archiver:
             rows = connection.fetch(Bound(statement, {"limit": self._pace.size})).rows
         except PermissionMissing as problem:
             raise BadInput(f"not allowed to archive {self._layout.queue!r}: {problem}") from problem
-        except ConnectionLost:
+        except (ConnectionLost, KeyboardInterrupt):  # the second Ctrl-C does not wait for an answer
             self._unsure += 1
             raise
         except QueryFailed as problem:
