@@ -51,7 +51,8 @@ class BoundedCalls:
                 with contextlib.suppress(Exception):
                     discard(result)
 
-        thread = threading.Thread(target=work, name="qmon-login", daemon=True)
+        name = f"login of {threading.current_thread().name}"  # the log has it
+        thread = threading.Thread(target=work, name=name, daemon=True)
         thread.start()
         try:
             thread.join(seconds)
