@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from qmon.engines import drivers
-from qmon.engines.base import Bound, EngineName, Session, Statement, Target, Value
+from qmon.engines.base import SILENCE_S, Bound, EngineName, Session, Statement, Target, Value
+from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import format_conninfo, lookup, parse_conninfo, without
 from qmon.engines.postgres import errors as errors
@@ -19,11 +20,14 @@ from qmon.engines.postgres.arrays import array
 from qmon.engines.prepared import PreparedStatements
 from qmon.engines.rows import records
 from qmon.engines.sql.queries import load, render
-from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError
+from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError, Unreachable
 from qmon.model.config_reader import nearest
 from qmon.model.layout.zones import UTC_ZONE, Zone
+from qmon.model.text import duration
 
 if TYPE_CHECKING:
+    import pyodbc
+
     from qmon.engines.odbc import OdbcConnection
 
 T = TypeVar("T")
@@ -52,6 +56,7 @@ _ROOM_S: Final = (0.05, 0.2, 0.5)
 
 _SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _MAX_NAME: Final = 63
+_LOGINS: Final = BoundedCalls()
 _QUIRKS: Final = {
     "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
     "UseServerSidePrepare": "1",  # values travel apart from the text, and untyped
@@ -248,6 +253,7 @@ class Postgres:
                 pooler.check(connection, second, Bound(_statement("own_process")), target.name)
                 connection.share()
             connection.set_up(Bound(_statement("session"), _settings(session)))
+            connection.expect(session)
         except BaseException:
             connection.close()
             raise
@@ -262,18 +268,17 @@ class Postgres:
         """A connection on which nothing was set, what it says of itself, and the application name that we gave."""
         from qmon.engines import odbc
 
-        def explain(fault: DriverFault) -> QmonError:
-            return errors.connecting(fault, target)
-
         keywords = self.keywords(target, session)
-        raw = _with_room(lambda: odbc.connect(keywords, target.password, session.login_timeout_s, explain))
+        raw = _with_room(lambda: _logged_in(keywords, target, session.login_timeout_s))
         major = int(odbc.server_version(raw).split(".")[0])
         if major < MIN_MAJOR:
             raw.close()
             raise BadInput(f"{target.name}: PostgreSQL {major} is too old; qmon needs {MIN_MAJOR} or later")
         role = lookup(target.parameters, "UID") or ""
-        connection = odbc.OdbcConnection(raw, lambda fault, name: errors.running(fault, name, role), nul_allowed=False)
-        connection.raised_hidden = target.raised_hidden
+        connection = odbc.OdbcConnection(
+            raw, lambda fault, name: errors.running(fault, name, role), nul_allowed=False, login=session
+        )
+        connection.hide_raised(target.raised_hidden)
         try:
             (found,) = records(_Introduction, connection.fetch(Bound(_statement("introduction"))))
         except BaseException:
@@ -324,6 +329,26 @@ def _options(settings: Mapping[str, str]) -> str:
     """Settings as the server's command line takes them, on which a backslash keeps a space within its word."""
     escaped = {name: value.replace("\\", "\\\\").replace(" ", "\\ ") for name, value in settings.items()}
     return " ".join(f"-c {name}={value}" for name, value in escaped.items())
+
+
+def _logged_in(keywords: Mapping[str, str], target: Target, login_timeout_s: float) -> pyodbc.Connection:
+    """Connect. libpq keeps the login's deadline; the queries with which psqlODBC begins have none."""
+    from qmon.engines import odbc
+
+    def explain(fault: DriverFault) -> QmonError:
+        return errors.connecting(fault, target)
+
+    try:
+        return _LOGINS.within(
+            login_timeout_s + SILENCE_S,
+            lambda: odbc.connect(keywords, target.password, login_timeout_s, explain),
+            lambda late: late.close(),
+            target.name,
+        )
+    except CallTimeoutError:
+        raise Unreachable(
+            f"{target.name}: no answer to the login within {duration(login_timeout_s + SILENCE_S)}"
+        ) from None
 
 
 def _statement(name: str) -> Statement:

@@ -194,7 +194,7 @@ class Archiver:
             raise BadInput(f"not archived: {problem}; the batch was rolled back") from problem
         except PermissionMissing as problem:
             raise BadInput(f"not allowed to archive {self._layout.queue!r}: {problem}") from problem
-        except ConnectionLost:
+        except (ConnectionLost, KeyboardInterrupt):  # the second Ctrl-C does not wait for an answer
             self._unsure += 1
             raise
         except QueryFailed as problem:
