@@ -48,6 +48,7 @@ class Target:
     ``name`` is free of secrets and fit for a screen. ``engine`` is ``None`` where only the server can tell (a DSN).
     ``parameters`` are ODBC keywords without the password, which is in ``password`` where it is known already.
     ``prod``: acting asks for the queue's name and a reason. ``read_only``: acting is refused.
+    ``schema_owner``: a role that may own the schema ``qmon`` (PostgreSQL), besides our own and superusers.
     ``budget``: what watching it may cost.
     """
 
@@ -58,6 +59,7 @@ class Target:
     environment: str = ""
     prod: bool = False
     read_only: bool = False
+    schema_owner: str = ""
     budget: Budget = field(default_factory=Budget)
 
 
