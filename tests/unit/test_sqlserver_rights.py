@@ -135,7 +135,7 @@ class Making:
             self.made.append(bound)
             return Rows(columns, ((7,),))
         assert bound.statement.name == "action/operate/stores"
-        kept = tuple((7, "trash", "dbo.[a.b]", m.values["structure"], False, "qmon_store") for m in self.made)
+        kept = tuple((7, "trash", "dbo.[a.b]", m.values["structure"], "qmon_store") for m in self.made)
         return Rows(columns, kept)
 
     @contextlib.contextmanager
