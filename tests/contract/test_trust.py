@@ -198,8 +198,8 @@ def test_an_operator_can_neither_make_triggers_nor_rewrite_what_was_done(clean_r
             "UPDATE qmon.operations SET done = 0",
             "UPDATE qmon.operations SET state = 'running'",
             "DELETE FROM qmon.operations",
-            "INSERT INTO qmon.operations (id, kind, queue, about, by, login, session_id, reason, predicate, frozen, planned)"
-            " VALUES ('x', 'purge', 'q', 'q', 'x', 'postgres', 1, '', '', '{}', 1)",
+            "INSERT INTO qmon.operations"
+            " (id, kind, queue, about, by, login, session_id, reason, predicate, frozen, planned) VALUES ('x', 'purge', 'q', 'q', 'x', 'postgres', 1, '', '', '{}', 1)",
             "UPDATE qmon.pauses SET lifted_by = 'x'",
             "DELETE FROM qmon.pauses",
             "INSERT INTO qmon.stores (kind, about, structure) VALUES ('trash', 'public.batch_fast', '[]')",
