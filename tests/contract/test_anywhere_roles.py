@@ -45,8 +45,9 @@ KEPT_OUT: Final = {
         "DROP TABLE status", "TRUNCATE status", "ALTER TABLE status ADD COLUMN x int", "CREATE TABLE mine (id int)",
         "CREATE TRIGGER mine AFTER DELETE ON status FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
         "SELECT * FROM secrets", "INSERT INTO secrets (word) VALUES ('x')", "DELETE FROM qmon.operations",
-        "CREATE TABLE qmon.mine (id int)", "UPDATE qmon.operations SET done = 0", "UPDATE qmon.pauses SET lifted_by = 'x'",
-        "DELETE FROM qmon.queues", "UPDATE qmon.queues SET design = 'x'", "DELETE FROM qmon.stores",
+        "CREATE TABLE qmon.mine (id int)", "UPDATE qmon.operations SET done = 0",
+        "UPDATE qmon.pauses SET lifted_by = 'x'", "DELETE FROM qmon.queues", "UPDATE qmon.queues SET design = 'x'",
+        "DELETE FROM qmon.stores",
     ),
     "sqlserver": (
         "DROP TABLE status", "TRUNCATE TABLE status", "ALTER TABLE status ADD x int", "CREATE TABLE mine (id int)",
@@ -197,11 +198,11 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
         assert {each.state for each in operator.operations()} == {OperationState.DONE}
         for text in KEPT_OUT[place.engine.name]:
             refused(anna.place, text)
-        before = place.ask("SELECT id, done, state, undone, emptied, login FROM qmon.operations ORDER BY id")
+        written = place.ask("SELECT id, done, state, undone, emptied, login FROM qmon.operations ORDER BY id")
         with anna.place.opened() as connection:
             for text in FINISHED[place.engine.name]:
                 assert rows(connection, text.format(shop.purged)) == ((0,),), text
-        assert place.ask("SELECT id, done, state, undone, emptied, login FROM qmon.operations ORDER BY id") == before
+        assert place.ask("SELECT id, done, state, undone, emptied, login FROM qmon.operations ORDER BY id") == written
         if place.sqlserver:
             misused(place, anna.place)
         assert place.ask("SELECT word FROM secrets") == (("tell nobody",),)

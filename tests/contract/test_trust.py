@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -89,7 +89,7 @@ def test_a_squatted_schema_is_not_read_and_the_reason_is_shown(clean_roles: str,
             (shown.output + shown.stderr).split()
         )
         operator = Operator(desk_at(clean_roles, tmp_path))
-        asked = [
+        asked: list[Callable[[], object]] = [
             lambda: operator.purge(layout, Choice(ids=("1",))),
             lambda: operator.pause(layout, Side.PUSHERS),
             operator.operations,
@@ -198,8 +198,8 @@ def test_an_operator_can_neither_make_triggers_nor_rewrite_what_was_done(clean_r
             "UPDATE qmon.operations SET done = 0",
             "UPDATE qmon.operations SET state = 'running'",
             "DELETE FROM qmon.operations",
-            "INSERT INTO qmon.operations"
-            " (id, kind, queue, about, by, login, session_id, reason, predicate, frozen, planned) VALUES ('x', 'purge', 'q', 'q', 'x', 'postgres', 1, '', '', '{}', 1)",
+            "INSERT INTO qmon.operations (id, kind, queue, about, by, login, session_id,"
+            " reason, predicate, frozen, planned) VALUES ('x', 'purge', 'q', 'q', 'x', 'postgres', 1, '', '', '{}', 1)",
             "UPDATE qmon.pauses SET lifted_by = 'x'",
             "DELETE FROM qmon.pauses",
             "INSERT INTO qmon.stores (kind, about, structure) VALUES ('trash', 'public.batch_fast', '[]')",
