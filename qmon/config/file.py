@@ -58,6 +58,7 @@ class TargetConfig:
     environment: str = ""
     prod: bool = False
     read_only: bool = False
+    schema_owner: str = ""
     queues: tuple[ConfiguredQueue, ...] = ()
     written: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     budget: Budget | None = None
@@ -176,6 +177,7 @@ def _target(targets: Keys, name: str, folder: Path) -> TargetConfig:
         environment=keys.text("environment") or "",
         prod=keys.flag("prod"),
         read_only=keys.flag("read_only"),
+        schema_owner=keys.text("schema_owner") or "",
         queues=(queues := _queues(keys)),
         written=dict(zip(map(name_of, queues), keys.tables("queue"), strict=True)),
         budget=_budget(keys),

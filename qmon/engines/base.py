@@ -51,6 +51,7 @@ class Target:
     ``name`` is free of secrets and fit for a screen. ``engine`` is ``None`` where only the server can tell (a DSN).
     ``parameters`` are ODBC keywords without the password, which is in ``password`` where it is known already.
     ``prod``: acting asks for the queue's name and a reason. ``read_only``: acting is refused.
+    ``schema_owner``: a role that may own the schema ``qmon`` (PostgreSQL), in addition to our own role and superusers.
     ``budget``: what watching it may cost. ``raised_hidden``: leave out error texts that triggers and functions raise,
     because the configuration covers parts of payloads, and such a text may hold any part of one.
     """
@@ -62,6 +63,7 @@ class Target:
     environment: str = ""
     prod: bool = False
     read_only: bool = False
+    schema_owner: str = ""
     budget: Budget = field(default_factory=Budget)
     raised_hidden: bool = False
 

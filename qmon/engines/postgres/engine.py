@@ -252,13 +252,13 @@ class Postgres:
                 _unset(connection)
                 pooler.check(connection, second, Bound(_statement("own_process")), target.name)
                 connection.share()
-            connection.set_up(Bound(_statement("session"), _settings(session)))
+            connection.set_up(Bound(_statement("session"), _settings(target, session)))
             connection.expect(session)
         except BaseException:
             connection.close()
             raise
         connection.limits = lambda seconds: Bound(
-            _statement("session"), _settings(replace(session, statement_timeout_s=seconds))
+            _statement("session"), _settings(target, replace(session, statement_timeout_s=seconds))
         )
         if session.repeats and not connection.pooled:  # what is prepared would stay with the next user
             connection.prepared = PreparedStatements()
@@ -399,13 +399,14 @@ def find_driver() -> str:
     raise MissingDriver(f"the ODBC driver for PostgreSQL is not installed: {drivers.POSTGRES}")
 
 
-def _settings(session: Session) -> Mapping[str, Value]:
+def _settings(target: Target, session: Session) -> Mapping[str, Value]:
     return {
         "statement_timeout": _milliseconds(session.statement_timeout_s),
         "lock_timeout": _milliseconds(session.lock_timeout_s),
         "transaction_timeout": _milliseconds(session.idle_transaction_timeout_s),
         "read_only": "on" if session.read_only else "off",
         "application": application(session),
+        "schema_owner": target.schema_owner,
         "repeats": session.repeats,
     }
 

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from qmon.engines.base import Value
+from qmon.engines.control_schema import check_trusted
 from qmon.errors import BadInput, ConnectionLost, OutcomeUnknown, PermissionMissing, QmonError
 from qmon.model.operations import Consent, OperationResult, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
@@ -98,6 +99,8 @@ def ensure_control(sql: Sql) -> bool:
             for name in _CONTROL:
                 if sql.exists(name):
                     sql.execute(name, {})
+                if name == _CONTROL[0]:  # another role may have made the schema since we looked
+                    check_trusted(sql.connection, sql.engine)
     except PermissionMissing:
         return False
     return True
