@@ -79,8 +79,13 @@ if sys.platform == "win32":
         """The descriptors that a process has to inherit for the memory of that number."""
         return ()
 
+    def open_files() -> int:
+        """The number of files and sockets that this process may open; Windows has no such limit for sockets."""
+        return sys.maxsize
+
 else:
     import fcntl
+    import resource
 
     HANGUP: Final = signal.SIGHUP
     KILL: Final = signal.SIGKILL
@@ -130,6 +135,11 @@ else:
     def inherited(number: int) -> tuple[int, ...]:
         """The descriptors that a process has to inherit for the memory of that number."""
         return (number,)
+
+    def open_files() -> int:
+        """The number of files and sockets that this process may open."""
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        return sys.maxsize if most == resource.RLIM_INFINITY else most
 
 
 def rename(path: Path, to: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 from collections.abc import Callable
 from functools import partial
@@ -65,6 +66,14 @@ def _check(
         )
 
 
+def _host(name: str) -> str:
+    """A host name or address as it is compared. Raises ``BadInput`` for a URL, a port, or a pattern."""
+    bare = name.removeprefix("[").removesuffix("]") if name.count(":") > 1 else name
+    if not bare or not re.fullmatch(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*", bare):
+        raise BadInput(f"--allow-host is a host name or an address without a port, such as ops-1, not {name!r}")
+    return bare.lower()
+
+
 def serve(
     targets: options.Targets = None,
     listen: Annotated[
@@ -102,6 +111,10 @@ def serve(
         Path | None, typer.Option("--certificate", metavar="FILE", help="Serve by TLS: the certificate, as PEM.")
     ] = None,
     key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="The certificate's key, as PEM.")] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="A host name by which clients reach this server."),
+    ] = None,
     all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     every: Annotated[
@@ -129,6 +142,7 @@ def serve(
     from qmon.recording.write.retention import parse_size
 
     _check(listen, bool(textfile or otlp), record, keep, max_size, users, certificate, key)
+    hosts = [_host(name) for name in allow_host or ()]
     tls = tls_of(certificate, key) if certificate is not None and key is not None else None
     allowed = users_of(users) if users is not None else None
     most = parse_size(max_size) if max_size is not None else None
@@ -139,7 +153,8 @@ def serve(
         serving = listen is not None or not (textfile or otlp)
         places, streams = [], _streams(known, every) if serving else {}
         if serving:
-            server = MetricsServer(listen or _LISTEN, [*readings.values()], allowed, tls, [*streams.values()])
+            shown, sent = [*readings.values()], [*streams.values()]
+            server = MetricsServer(listen or _LISTEN, shown, allowed, tls, sent, hosts)
             closed.callback(server.close)
             places.append(f"serving {server.url}")
         places += _sent_to(closed, textfile, otlp, [*readings.values()], every)
