@@ -46,6 +46,8 @@ class Connection:
     task: asyncio.Task[None]
 
     def __init__(self, accepted: socket.socket, due: float) -> None:
+        self.accepted = accepted
+        self.transport: asyncio.WriteTransport | None = None
         self.due = due
         self.client = _site(accepted.getpeername()[0])
         self.local = str(accepted.getsockname()[0])
@@ -111,7 +113,9 @@ class BoundedListener:
         elif sum(map(len, self._open.values())) >= self._most:
             self._drop_oldest(self._most_crowded())
         self._open.setdefault(connection.client, {})[connection] = None
-        connection.task = loop.create_task(self._converse(connection, accepted))
+        connection.task = loop.create_task(self._converse(connection))
+        # Not at the end of the task's own code: a task that is cancelled before it begins runs none of it.
+        connection.task.add_done_callback(lambda _: self._end(connection))
 
     def _droppable(self, client: str) -> int:
         return sum(not connection.kept for connection in self._open.get(client, ()))
@@ -132,17 +136,28 @@ class BoundedListener:
         if not found:
             self._open.pop(connection.client, None)
 
-    async def _converse(self, connection: Connection, accepted: socket.socket) -> None:
+    def _end(self, connection: Connection) -> None:
+        self._forget(connection)
+        if connection.transport is not None:
+            connection.transport.abort()
+        else:
+            connection.accepted.close()
+
+    async def _converse(self, connection: Connection) -> None:
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=_HEAD_BYTES)
         protocol = asyncio.StreamReaderProtocol(reader)
-        transport: asyncio.WriteTransport | None = None
         try:
             async with asyncio.timeout_at(connection.due):
                 transport, _ = await loop.connect_accepted_socket(
-                    lambda: protocol, accepted, ssl=self._tls, ssl_shutdown_timeout=_CLOSING_S if self._tls else None
+                    lambda: protocol,
+                    connection.accepted,
+                    ssl=self._tls,
+                    ssl_shutdown_timeout=_CLOSING_S if self._tls else None,
                 )
-            transport.set_write_buffer_limits(0)  # a write is over when the system has all of it
+            connection.transport = transport
+            # A write is over when the system has all of it. Not 0: with TLS, asyncio would wait although all is sent.
+            transport.set_write_buffer_limits(high=1, low=0)
             connection.reader = reader
             connection.writer = asyncio.StreamWriter(transport, protocol, reader, loop)
             await self._serve(connection)
@@ -152,12 +167,6 @@ class BoundedListener:
             _LOG.debug("%s: %s", connection.client, problem)
         except Exception as problem:  # a defect of ours must not end the others
             log.report(problem)
-        finally:
-            self._forget(connection)
-            if transport is not None:
-                transport.abort()
-            else:
-                accepted.close()
 
 
 def _site(address: str) -> str:

@@ -78,6 +78,7 @@ def test_what_answers_otherwise_is_no_serve_or_a_newer_one(monkeypatch: pytest.M
         b"": "is no qmon serve",
     }
     for text, why in said.items():
+
         async def lines(self: Stream, text: bytes = text) -> AsyncGenerator[bytes, None]:
             yield text
 
@@ -236,7 +237,7 @@ def test_a_serve_that_says_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> N
     stream = Stream("shop", 2.0, silence_s=60.0)
     stream.take(LIVE)
     with served(stream) as url, watching(url) as found:
-        wait_until(lambda: any("nothing came from" in each.reason for each in found.states), what="it is lost")
+        wait_until(lambda: any("no whole line came from" in each.reason for each in found.states), what="it is lost")
 
 
 def test_what_is_no_address_is_refused_without_repeating_it() -> None:
