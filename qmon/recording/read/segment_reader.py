@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import Final
 
 from qmon.model.figure import Severity
 from qmon.model.operations import Operation
-from qmon.recording.format.frames import LOCATOR_BYTES, OPEN, Damaged, inflated, located
+from qmon.recording.format.frames import LOCATOR_BYTES, OPEN, Damaged, inflated, kind_of, line_places, located
 from qmon.recording.format.records import (
     Frame,
     IndexLine,
@@ -24,9 +23,7 @@ from qmon.recording.format.records import (
 )
 from qmon.recording.read.paths import sealed_path
 
-_KIND: Final = re.compile(rb'\{"v":\d+,"r":"[^"\\]*","n":\d+,"at":[-+.\deE]+,"k":"(\w+)"')
-"""The head of a line as qmon writes it; another must be read to know its kind."""
-_VERDICTS: Final = frozenset({b"verdict"})
+_VERDICTS: Final = frozenset({"verdict"})
 
 
 @dataclass
@@ -118,11 +115,11 @@ def scan(path: Path) -> Segment:
             text, used = inflated(data[at:], partly=True)
             text = text[: text.rfind(b"\n") + 1]
             lines = list(_lines(text))
+            for line in lines:
+                _take(found, line, marks)
         except Damaged as problem:
             found.problem = str(problem)
             break
-        for line in lines:
-            _take(found, line, marks)
         lines = [line for line in lines if line.kind != "index"]
         if not used:
             found.tail, found.tail_text = lines, text
@@ -159,19 +156,16 @@ def mark_of(line: Line) -> Mark | None:
 
 def _lines(text: bytes) -> Iterator[Line]:
     """The lines of one frame. Raises ``Damaged``."""
-    return (line for each in text.splitlines() if (line := read_line(each)) is not None)
+    return (line for begin, end in line_places(text) if (line := read_line(text[begin:end])) is not None)
 
 
-def lines_of(text: bytes, kinds: frozenset[bytes]) -> Iterator[Line]:
+def lines_of(text: bytes, kinds: frozenset[str]) -> Iterator[Line]:
     """The lines of these kinds; the others are passed over unread. Raises ``Damaged``."""
-    at = 0
-    while at < len(text):
-        end = text.find(b"\n", at)
-        end = end if end >= 0 else len(text)
-        found = _KIND.match(text, at, end)
-        if (found is None or found[1] in kinds) and (line := read_line(text[at:end])) is not None:
-            yield line
-        at = end + 1
+    for begin, end in line_places(text):
+        if (kind_of(text, begin, end) or "?") in ("?", *kinds):  # one without a kind is damaged, which is said
+            line = read_line(text[begin:end])
+            if line is not None and line.kind in kinds:
+                yield line
 
 
 def frames_between(path: Path, since_at: float, until_at: float) -> Iterator[tuple[float, bytes]]:
