@@ -7,7 +7,6 @@ hole, over all segments of that recorder) and the time on the clock of the recor
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -142,6 +141,8 @@ def line(read: Line) -> bytes:
     return head + b'"%s":%s}\n' % (read.kind.encode(), read.value)
 
 
+LATEST: Final = 253_402_300_800.0
+"""The year 10000: a time beyond it is none."""
 _GREATEST: Final = 2**63
 
 
@@ -173,7 +174,7 @@ def read_line(text: bytes) -> Line | None:
         return None
     if not value:
         raise Damaged(f"not a line of a recording: it has no {kind}")
-    if not (math.isfinite(at) and -_GREATEST <= number < _GREATEST):
+    if not (abs(at) < LATEST and abs(number) < _GREATEST):  # NaN neither
         raise Damaged("not a line of a recording: its number or its time is none")
     return Line(recorder, number, at, kind, value)
 
