@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import socket
 import ssl
@@ -19,6 +20,7 @@ MOST: Final = 512
 """Connections at most; fewer if the process may open few files."""
 MOST_PER_ADDRESS: Final = 128
 _CLOSING_S: Final = 2.0
+_OUT_OF_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _OUT_OF_FILES_S: Final = 0.05
 _HEAD_BYTES: Final = 16 * 1024
 _SITE_BITS: Final = 64
@@ -99,9 +101,10 @@ class BoundedListener:
         loop = asyncio.get_running_loop()
         try:
             accepted, _ = await loop.sock_accept(self._listening)
-        except OSError:  # the client has left already, or this process has no file left
-            self._drop_oldest(self._most_crowded())
-            await asyncio.sleep(_OUT_OF_FILES_S)
+        except OSError as problem:
+            if problem.errno in _OUT_OF_FILES:  # else the client has left already
+                self._drop_oldest(self._most_crowded())
+                await asyncio.sleep(_OUT_OF_FILES_S)
             return
         try:
             connection = Connection(accepted, loop.time() + REQUEST_S)

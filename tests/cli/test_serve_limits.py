@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import threading
 from collections.abc import Iterator, Sequence
@@ -31,10 +32,10 @@ resource = pytest.importorskip("resource", reason="about limits that only POSIX 
 
 
 @contextlib.contextmanager
-def running(*streams: Stream, listen: str = "127.0.0.1:0", **guard: object) -> Iterator[str]:
+def running(*streams: Stream, queues: int = 3, listen: str = "127.0.0.1:0", **guard: object) -> Iterator[str]:
     """A server of one target; its URL."""
     readings = TargetReadings("shop", Clock())
-    readings.seen(view([queue(f"queue {number}") for number in range(2000)]))
+    readings.seen(view([queue(f"queue {number}") for number in range(queues)]))
     server = MetricsServer(listen, [readings], streams=streams, **guard)  # type: ignore[arg-type]
     try:
         yield server.url
@@ -132,7 +133,7 @@ def test_a_handshake_has_the_same_deadline(certificate: tuple[Path, Path], monke
 
 def test_a_client_that_does_not_read_its_answer_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "WRITE_S", 0.3)
-    with running() as url:
+    with running(queues=2000) as url:
         client = socket.socket()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.settimeout(30)
@@ -311,3 +312,21 @@ def test_a_hash_that_takes_minutes_to_check_is_refused(tmp_path: Path) -> None:
     path.write_text(f"anna:{bcrypt.hashpw(b'x', bcrypt.gensalt(4)).decode().replace('$04$', '$31$')}\n")
     with pytest.raises(BadInput, match="line 1 has a bcrypt cost above 16"):
         users_of(path)
+
+
+def test_a_process_without_files_to_spare_makes_room_too() -> None:
+    with running() as url, dripping(place_of(url), 50) as drippers:
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        spare = os.dup(0)
+        os.close(spare)
+        client = socket.socket()
+        client.settimeout(30)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (spare + 1, before[1]))  # the client's own socket is the last one
+        try:
+            client.connect(place_of(url))
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert client.recv(12) == b"HTTP/1.1 200"
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+            client.close()
+        assert drippers.answers()[1] == b""

@@ -11,6 +11,7 @@ import json
 import operator
 import re
 import sys
+import threading
 import types
 import typing
 from collections.abc import Callable
@@ -25,6 +26,11 @@ from qmon.recording.format.frames import Damaged, check_numbers, plain_json
 Record = TypeVar("Record")
 _STATEMENTS: Final = re.compile(r"statement|query|sql")
 _FINITE: Final = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+
+
+# msgspec keeps what it knows of a type in the type, also while it is still finding out: a second thread that begins
+# with the same type at that moment crashes the process.
+_BUILDING: Final = threading.RLock()
 
 
 class StatementText(str):
@@ -64,14 +70,22 @@ def decode(kind: type[Record], text: bytes) -> Record:
     return found
 
 
-@functools.cache
 def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    with _BUILDING:
+        return _built(kind)
+
+
+@functools.cache
+def _built(kind: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
 
 
 def _stored(record: object, *, finite: bool) -> Any:
     kind: Any = type(record)
-    return msgspec.convert(record, struct_of(kind, finite), from_attributes=True, dec_hook=_marked)
+    with _BUILDING:
+        struct = struct_of(kind, finite)
+        _built(struct)
+    return msgspec.convert(record, struct, from_attributes=True, dec_hook=_marked)
 
 
 def _marked(kind: type, value: str) -> object:
