@@ -23,9 +23,11 @@ from qmon.model.budget import Budget, budget_of
 from qmon.model.config_reader import Keys, nearest
 from qmon.model.groups.configured import ConfiguredQueue, name_of, queue_from_dict
 from qmon.redact import redactor
+from qmon.system import read_text
 
 MIN_INTERVAL_S: Final = 0.5
 MAX_INTERVAL_S: Final = 60.0
+_LARGEST: Final = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ def read_config(path: Path | None = None) -> Config:
     """
     place = path or default_path()
     try:
-        text, why = place.read_text(encoding="utf-8"), files.writable_by_others(place)
+        text, why = read_text(place, _LARGEST), files.writable_by_others(place)
     except FileNotFoundError:
         if path is None:
             return Config(place)

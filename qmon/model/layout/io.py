@@ -30,6 +30,7 @@ from qmon.model.text import format_duration
 
 JSON_FORMAT: Final = 1
 """The registry's ``version``; a reader passes over a greater one."""
+_LONGEST: Final = 256 * 1024
 _COLUMNS: Final = (
     "started_at",
     "enqueued_at",
@@ -140,7 +141,9 @@ def layout_to_json(layout: Layout) -> str:
 
 
 def layout_from_json(text: str, *, where: str = "layout") -> Layout:
-    """The layout that ``layout_to_json`` wrote; its source is the registry. Raises ``BadInput`` where it is none."""
+    """The layout that ``layout_to_json`` wrote; its source is the registry. Raises ``BadInput`` if it is none."""
+    if len(text) > _LONGEST:
+        raise BadInput(f"{where}: a layout has {_LONGEST:,} characters at most, this one {len(text):,}")
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as problem:
