@@ -54,6 +54,10 @@ class ConnectionLost(Unreachable):
     """A connection that worked has broken; every statement under way on it is lost."""
 
 
+class OutcomeUnknown(ConnectionLost):
+    """The connection was lost while it committed: whether the server did is not known."""
+
+
 class QueryFailed(QmonError):
     """The server refused one statement; the connection is good.
 

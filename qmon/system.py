@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import mmap
 import os
 import secrets
@@ -79,8 +80,13 @@ if sys.platform == "win32":
         """The descriptors that a process has to inherit for the memory of that number."""
         return ()
 
+    def open_files() -> int:
+        """The number of files and sockets that this process may open; Windows has no such limit for sockets."""
+        return sys.maxsize
+
 else:
     import fcntl
+    import resource
 
     HANGUP: Final = signal.SIGHUP
     KILL: Final = signal.SIGKILL
@@ -130,6 +136,23 @@ else:
     def inherited(number: int) -> tuple[int, ...]:
         """The descriptors that a process has to inherit for the memory of that number."""
         return (number,)
+
+    def open_files() -> int:
+        """The number of files and sockets that this process may open."""
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        return sys.maxsize if most == resource.RLIM_INFINITY else most
+
+
+def read_text(path: Path, most: int) -> str:
+    """The text of a UTF-8 file of ``most`` bytes at most, as a file of ours is.
+
+    Raises ``BadInput`` if it is larger, ``OSError`` and ``UnicodeError``.
+    """
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise BadInput(f"{path}: is larger than {most // 2**20} MB; was another file meant?")
+    return io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # with the line ends of any system
 
 
 def rename(path: Path, to: Path) -> None:

@@ -25,6 +25,15 @@ tables = st.builds(TableName, names | st.just(""), names)
 maybe = st.none() | names
 values = st.integers(-(2**63) + 1, 2**63 - 1) | st.text(max_size=8)
 clients = st.builds(Clients, maybe, maybe, maybe)
+# The values of one column's states differ, also as texts.
+state_columns = st.builds(
+    lambda column, distinct, used: StateColumn(
+        column, distinct[0], *(value if has else None for value, has in zip(distinct[1:], used, strict=True))
+    ),
+    names,
+    st.lists(values, min_size=4, max_size=4, unique_by=str),
+    st.lists(st.booleans(), min_size=3, max_size=3),
+)
 orders = st.lists(st.builds(Order, names, st.booleans()), max_size=3, unique_by=lambda each: each.column).map(tuple)
 
 State = Literal["ready", "dead"]
@@ -49,7 +58,7 @@ layouts = st.builds(
     design=st.sampled_from(sorted(TRAITS)),
     table=tables,
     id=maybe,
-    state=st.none() | st.builds(StateColumn, names, values, *[st.none() | values] * 3),
+    state=st.none() | state_columns,
     started_at=maybe,
     enqueued_at=maybe,
     due_at=maybe,

@@ -19,10 +19,15 @@ _ASK_S: Final = 1.0
 
 @contextmanager
 def ended_by(*numbers: int) -> Iterator[tuple[threading.Event, list[str]]]:
-    """Let these signals set an event and do nothing else; also gives the names of those that came."""
+    """Let these signals set an event and do nothing else; also gives the names of those that came.
+
+    A second Ctrl-C raises ``KeyboardInterrupt``: it does not wait for what is under way, such as a silent server.
+    """
     stop, came = threading.Event(), list[str]()
 
     def end(number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGINT and stop.is_set():
+            raise KeyboardInterrupt
         came.append(signal.Signals(number).name)
         stop.set()
 

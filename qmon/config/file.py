@@ -23,9 +23,11 @@ from qmon.model.budget import Budget, budget_of
 from qmon.model.config_reader import Keys, nearest
 from qmon.model.groups.configured import ConfiguredQueue, name_of, queue_from_dict
 from qmon.redact import redactor
+from qmon.system import read_text
 
 MIN_INTERVAL_S: Final = 0.5
 MAX_INTERVAL_S: Final = 60.0
+_LARGEST: Final = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class TargetConfig:
     environment: str = ""
     prod: bool = False
     read_only: bool = False
+    schema_owner: str = ""
     queues: tuple[ConfiguredQueue, ...] = ()
     written: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     budget: Budget | None = None
@@ -104,7 +107,7 @@ def read_config(path: Path | None = None) -> Config:
     """
     place = path or default_path()
     try:
-        text, why = place.read_text(encoding="utf-8"), files.writable_by_others(place)
+        text, why = read_text(place, _LARGEST), files.writable_by_others(place)
     except FileNotFoundError:
         if path is None:
             return Config(place)
@@ -176,6 +179,7 @@ def _target(targets: Keys, name: str, folder: Path) -> TargetConfig:
         environment=keys.text("environment") or "",
         prod=keys.flag("prod"),
         read_only=keys.flag("read_only"),
+        schema_owner=keys.text("schema_owner") or "",
         queues=(queues := _queues(keys)),
         written=dict(zip(map(name_of, queues), keys.tables("queue"), strict=True)),
         budget=_budget(keys),

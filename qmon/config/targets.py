@@ -129,6 +129,7 @@ def _from_file(named: TargetConfig, config: Config) -> Target:
         environment=named.environment,
         prod=named.prod,
         read_only=named.read_only,
+        schema_owner=named.schema_owner,
         budget=named.budget or usual_budget(config),
         raised_hidden=bool(config.settings.redact),
     )

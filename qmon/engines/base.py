@@ -37,6 +37,9 @@ def of_one_length(value: Value) -> bool:
     return value is None or (isinstance(value, str) and len(value.encode("utf-16-le", "replace")) <= 2 * LONGEST_TEXT)
 
 
+# Seconds that an answer may be late. The server ends a statement by its own clock: this is for the network.
+SILENCE_S: Final = 5.0
+
 EngineName = Literal["postgres", "sqlserver"]
 Value = str | int | float | bool | bytes | None
 
@@ -48,6 +51,7 @@ class Target:
     ``name`` is free of secrets and fit for a screen. ``engine`` is ``None`` where only the server can tell (a DSN).
     ``parameters`` are ODBC keywords without the password, which is in ``password`` where it is known already.
     ``prod``: acting asks for the queue's name and a reason. ``read_only``: acting is refused.
+    ``schema_owner``: a role that may own the schema ``qmon`` (PostgreSQL), in addition to our own role and superusers.
     ``budget``: what watching it may cost. ``raised_hidden``: leave out error texts that triggers and functions raise,
     because the configuration covers parts of payloads, and such a text may hold any part of one.
     """
@@ -59,6 +63,7 @@ class Target:
     environment: str = ""
     prod: bool = False
     read_only: bool = False
+    schema_owner: str = ""
     budget: Budget = field(default_factory=Budget)
     raised_hidden: bool = False
 
@@ -72,6 +77,10 @@ class Session:
     ``idle_transaction_timeout_s``: the server ends a session of ours that sits in an open transaction for longer
     (PostgreSQL), so that a hung qmon holds no locks.
     ``writes``: it is there to change something, so that connecting to a standby is refused (``BadInput``).
+    ``silence_s``: seconds beyond ``statement_timeout_s`` after which qmon itself stops waiting for an answer and
+    abandons the connection (``ConnectionLost``). Without a statement timeout there is no such deadline, because a
+    statement may take as long as it needs; Ctrl-C ends the wait. ``None``: calls are made on the caller's own thread,
+    and the caller has a deadline of its own.
     ``repeats``: the same batches come again and again, so that it is worth having the server read them once.
     """
 
@@ -84,6 +93,7 @@ class Session:
     repeats: bool = False
     application: str = ""
     writes: bool = False
+    silence_s: float | None = SILENCE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +140,11 @@ class Rows:
 
 
 class Connection(Protocol):
-    """One connection, for one thread; only ``cancel`` may be called from another.
+    """One connection, for one thread; only ``cancel`` and ``abandon`` may be called from another.
 
-    Every method raises ``ConnectionLost`` where the connection has broken, ``DeadlineExceeded`` where the statement
-    ran out of time or was cancelled, ``PermissionMissing`` or another ``QueryFailed`` where the server refused.
+    Every method raises ``ConnectionLost`` when the connection has broken or the server is silent for too long,
+    ``DeadlineExceeded`` when the statement ran out of time or was cancelled, ``PermissionMissing`` or another
+    ``QueryFailed`` when the server refused.
     Outside ``transaction`` each statement commits by itself.
     """
 
@@ -181,13 +192,22 @@ class Connection(Protocol):
         One that declares the column ``done`` alone says itself how many."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Commit at the end of the block, roll back on any exception."""
+        """Commit at the end of the block, roll back on any exception.
+
+        Raises ``OutcomeUnknown`` when the connection is lost during the commit.
+        """
 
     def cancel(self) -> None:
-        """Ask the server to end the statement under way. May be called from any thread; does not wait."""
+        """Ask the server to end the statement under way. May be called from any thread; waits two seconds at most."""
+
+    def abandon(self) -> None:
+        """Never wait for this connection again: the statement under way raises ``ConnectionLost`` at once.
+
+        May be called from any thread; does not wait. Has no effect on a statement of a session without ``silence_s``.
+        """
 
     def close(self) -> None:
-        """Close; never raises."""
+        """Close; never raises, and does not wait for a server that is silent."""
 
 
 class Engine(Protocol):

@@ -51,9 +51,17 @@ class BoundedCalls:
                 with contextlib.suppress(Exception):
                     discard(result)
 
-        thread = threading.Thread(target=work, name="qmon-login", daemon=True)
+        name = f"login of {threading.current_thread().name}"  # the log has it
+        thread = threading.Thread(target=work, name=name, daemon=True)
         thread.start()
-        thread.join(seconds)
+        try:
+            thread.join(seconds)
+        except BaseException:  # Ctrl-C
+            with self._lock:
+                late = True
+            for result in found:
+                discard(result)
+            raise
         with self._lock:
             if found:
                 return found[0]

@@ -86,3 +86,14 @@ def dsn_keyword(dsn: str, keyword: str) -> str:
     found = ctypes.create_string_buffer(4096)
     library.SQLGetPrivateProfileString(dsn.encode(), keyword.encode(), b"", found, len(found), b"odbc.ini")
     return found.value.decode(errors="replace")
+
+
+def file_dsn_keyword(path: str, keyword: str) -> str:
+    """The value of a keyword in a file DSN, which the driver manager finds; empty if the file does not give one."""
+    library = _installer()
+    if library is None:
+        return ""
+    found = ctypes.create_string_buffer(4096)
+    length = ctypes.c_ushort(0)
+    library.SQLReadFileDSN(path.encode(), b"ODBC", keyword.encode(), found, len(found), ctypes.byref(length))
+    return found.value.decode(errors="replace")

@@ -5,21 +5,20 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
-from qmon.engines.base import LONGEST_TEXT, Bound, Rows, Statement, Value, of_one_length, values_of
+from qmon.engines.base import LONGEST_TEXT, Bound, Rows, Session, Statement, Value, of_one_length, values_of
+from qmon.engines.calls import Calls, ExplainStatement
 from qmon.engines.drivers import MANAGER
-from qmon.engines.faults import DriverFault, Explain, read_fault, read_statement_fault
+from qmon.engines.faults import DriverFault, Explain, read_fault
 from qmon.engines.keywords import format_for_manager, lookup
 from qmon.engines.prepared import PreparedStatements
 from qmon.engines.rows import check_columns, results
 from qmon.engines.secret import Secret
 from qmon.engines.sql.lasting import Texts, joined, parts
-from qmon.errors import ConnectionLost, DeadlineExceeded, MissingDriver, QmonError, QueryFailed
-from qmon.redact import without_values
+from qmon.errors import ConnectionLost, DeadlineExceeded, MissingDriver, OutcomeUnknown, QmonError, QueryFailed
 
 try:
     import pyodbc
@@ -36,14 +35,9 @@ _LOG: Final = logging.getLogger(__name__)
 
 _TEXT: Final = (pyodbc.SQL_WVARCHAR, LONGEST_TEXT, 0)
 """The type, length and digits as which texts and NULL are sent; the statements cast them to what they need."""
-_CANCEL_S: Final = 2.0
-"""Seconds that closing a connection waits for a cancel under way."""
 
 COUNT: Final = ("done",)
 """The columns of a statement that says itself how many rows it changed: the first count may be that of a trigger."""
-
-ExplainStatement = Callable[[DriverFault, str], QmonError]
-"""Turns a fault of a running statement, and the statement's name, into the error to raise."""
 
 
 def connect(
@@ -126,11 +120,15 @@ class OdbcConnection:
         explain: ExplainStatement,
         *,
         nul_allowed: bool,
+        login: Session | None = None,
         query_timeout_s: float | None = None,
         most_values: int | None = None,
         list_of: Callable[[Sequence[Statement]], str] | None = None,
     ) -> None:
-        """``query_timeout_s``: the driver itself ends statements after this many seconds, rounded up to whole ones.
+        """``login``: the session that is being set up; until it is, an answer may take as long as its login. Without it
+        calls have no deadline.
+
+        ``query_timeout_s``: the driver itself ends statements after this many seconds, rounded up to whole ones.
 
         ``most_values``: what one batch may hold where the server has a limit; a larger one is sent in parts. There
         texts and NULL have a type of one length: each length would be a plan of its own, and of NULL the driver would
@@ -138,21 +136,19 @@ class OdbcConnection:
         value says which of them are asked for, where the server plans by text.
         """
         self._raw = raw
-        self._explain = explain
+        self._calls = Calls(explain, pyodbc.Error, self._free)
+        if login is not None:
+            self._calls.expect(login.login_timeout_s, login.silence_s)
         self._nul_allowed = nul_allowed
         self._most_values = most_values
         self._list_of = list_of
         self._lists: Texts[pyodbc.Cursor] = Texts()
-        self._guard = threading.Lock()
-        self._running: pyodbc.Cursor | None = None
-        self._cancelled = self._open = self._failed = False
-        self._lost = ""
+        self._open = False
         self._version = (0, 0)
         self._session_id = 0
         self._pooled = False
         self._settings: dict[str, Bound] = {}
         self.commits = 0
-        self.raised_hidden = False  # see ``read_statement_fault``
         self.prepared: PreparedStatements | None = None
         """Where batches are repeated: what the server has read already."""
         self.limits: Callable[[float], Bound] | None = None
@@ -163,6 +159,10 @@ class OdbcConnection:
         if seconds is not None:
             self._raw.timeout = max(1, math.ceil(seconds))  # pyodbc hands it to the cursors that are made later
         return self._raw.cursor()
+
+    def hide_raised(self, hidden: bool) -> None:
+        """See ``read_statement_fault``."""
+        self._calls.raised_hidden = hidden
 
     def introduce(self, version: tuple[int, int], session_id: int) -> None:
         """Say which server and session this is, once that is known."""
@@ -197,11 +197,15 @@ class OdbcConnection:
         else:
             self._read(bound.statement.name, bound.statement.text, (bound,))
 
+    def expect(self, session: Session) -> None:
+        """Wait for answers as this session says from now on, once it is set up."""
+        self._calls.expect(session.statement_timeout_s, session.silence_s)
+
     def limit(self, statement_s: float) -> None:
+        self._calls.expect_statement(statement_s)
         if self.limits is not None:
             self.set_up(self.limits(statement_s))
-            return
-        with self._guard:
+        else:
             self._cursor, self._lists = self._cursor_within(statement_s), Texts()
 
     def fetch(self, bound: Bound) -> Rows:
@@ -259,51 +263,56 @@ class OdbcConnection:
 
         def begin() -> None:
             self._raw.autocommit = False
-            self._open, self._failed = True, False
+            self._open, self._calls.failed = True, False
+
+        def end() -> None:
+            self._raw.autocommit = True
 
         self._guarded("begin", begin)
         try:
             self._read_batch(tuple(self._settings.values()))
             yield
-            if self._failed:
+            if self._calls.failed:
                 raise QueryFailed("nothing was committed, since a statement of the transaction had failed")
-            self._guarded("commit", self._raw.commit)
-            self.commits += 1
+            self._commit()
         except BaseException:
             # What failed says more than a rollback that fails too: the server rolls back by itself.
-            with contextlib.suppress(pyodbc.Error):
-                self._raw.rollback()
+            with contextlib.suppress(QmonError):
+                self._guarded("rollback", self._raw.rollback)
             raise
         finally:
             self._open = False
-            with contextlib.suppress(pyodbc.Error):
-                self._raw.autocommit = True
+            with contextlib.suppress(QmonError):
+                self._guarded("autocommit", end)
+
+    def _commit(self) -> None:
+        if self._calls.lost:
+            raise ConnectionLost(self._calls.lost)
+        try:
+            self._guarded("commit", self._raw.commit)
+        except ConnectionLost as problem:
+            raise OutcomeUnknown(str(problem)) from problem
+        self.commits += 1
 
     def _each(self) -> contextlib.AbstractContextManager[None]:
         """What a statement by itself runs in: where settings last for a transaction, in one."""
         return self.transaction() if self._settings and not self._open else contextlib.nullcontext()
 
     def cancel(self) -> None:
-        with self._guard, contextlib.suppress(pyodbc.Error):
-            if self._running is not None:
-                self._cancelled = True
-                self._running.cancel()
+        self._calls.cancel()
+
+    def abandon(self) -> None:
+        self._calls.abandon()
 
     def close(self) -> None:
-        lost = bool(self._lost)
-        self._lost = self._lost or "the connection is closed"
-        # The driver crashes where a connection is freed under a cancel. One that never ends keeps its connection.
-        if not self._guard.acquire(timeout=_CANCEL_S):
-            return
-        try:
-            idle, self._running = self._running is None and not lost, None
-            if self._pooled and idle:
-                with contextlib.suppress(pyodbc.Error):
-                    self._cursor.close()  # and what the driver has prepared for it: the session lives on
+        self._calls.close()
+
+    def _free(self, idle: bool) -> None:
+        if self._pooled and idle:
             with contextlib.suppress(pyodbc.Error):
-                self._raw.close()
-        finally:
-            self._guard.release()
+                self._cursor.close()  # and what the driver has prepared for it: the session lives on
+        with contextlib.suppress(pyodbc.Error):
+            self._raw.close()
 
     def __del__(self) -> None:
         """Close what nobody closed: where a driver does not free the cursor of a session that has ended (psqlODBC 17),
@@ -348,9 +357,9 @@ class OdbcConnection:
         return [next(found) if want else None for want in asked]
 
     def _drop(self, cursor: pyodbc.Cursor | None) -> None:
-        with self._guard, contextlib.suppress(pyodbc.Error):  # no cancel of it may be under way
-            if cursor is not None:
-                cursor.close()
+        if cursor is not None:
+            with contextlib.suppress(QmonError):
+                self._guarded("close", cursor.close)
 
     def _read(self, name: str, text: str, bounds: Sequence[Bound]) -> list[Rows]:
         """Run the text of these statements in one round trip; one result, of the declared columns, from each."""
@@ -369,32 +378,11 @@ class OdbcConnection:
                 raise QueryFailed(f"{name} returned {len(out)} results instead of {len(bounds)}", query=name)
             return out
 
-        found = self._guarded(name, work, cursor)
+        found = self._guarded(name, work, cursor, len(bounds))
         self.commits += not self._open
         for rows, bound in zip(found, bounds, strict=True):
             check_columns(rows, bound.statement)
         return found
 
-    def _guarded(self, name: str, work: Callable[[], T], cursor: pyodbc.Cursor | None = None) -> T:
-        """Do ``work`` as the statement that ``cancel`` would end; raises the driver's faults as our errors."""
-        if self._lost:
-            raise ConnectionLost(self._lost)
-        with self._guard:  # a cancel under way is for the statement before: it must have reached the server by now
-            self._running, self._cancelled = cursor or self._cursor, False
-        problem: QmonError
-        try:
-            return work()
-        except pyodbc.Error as error:
-            problem = self._explain(read_statement_fault(error.args, raised_hidden=self.raised_hidden), name)
-        except (UnicodeError, OverflowError, ValueError) as error:
-            problem = QueryFailed(f"{name}: a value cannot be sent: {without_values(str(error))}", query=name)
-        except QueryFailed as error:
-            problem = error
-        finally:
-            self._running = None
-        self._failed = True
-        if isinstance(problem, ConnectionLost):
-            self._lost = str(problem)
-        elif self._cancelled:  # between two results the driver reports a cancel as some other error
-            problem = DeadlineExceeded(f"{name}: cancelled", sqlstate="57014", query=name)
-        raise problem
+    def _guarded(self, name: str, work: Callable[[], T], cursor: pyodbc.Cursor | None = None, statements: int = 1) -> T:
+        return self._calls.run(name, work, cursor or self._cursor, statements)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from qmon.engines.base import Engine, EngineName, Target
+from qmon.engines.base import SILENCE_S, Engine, EngineName, Target
+from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 from qmon.engines.keywords import lookup
-from qmon.errors import BadInput
+from qmon.errors import BadInput, Unreachable
 
 _MARKS: Final[tuple[tuple[str, EngineName], ...]] = (
     ("postgres", "postgres"),
@@ -18,6 +19,8 @@ _MARKS: Final[tuple[tuple[str, EngineName], ...]] = (
     ("tdsodbc", "sqlserver"),
 )
 """Words in the names of drivers and servers, in lower case."""
+_LOGINS: Final = BoundedCalls()
+_LOGIN_S: Final = 5.0
 
 
 @cache
@@ -60,11 +63,19 @@ def _ask(target: Target) -> EngineName:
     from qmon.engines import odbc
     from qmon.engines.postgres import errors
 
-    raw = odbc.connect(dict(target.parameters), target.password, 5.0, lambda fault: errors.connecting(fault, target))
+    def ask() -> str:
+        raw = odbc.connect(
+            dict(target.parameters), target.password, _LOGIN_S, lambda fault: errors.connecting(fault, target)
+        )
+        try:
+            return odbc.server_kind(raw)
+        finally:
+            raw.close()
+
     try:
-        kind = odbc.server_kind(raw)
-    finally:
-        raw.close()
+        kind = _LOGINS.within(_LOGIN_S + SILENCE_S, ask, lambda _: None, target.name)
+    except CallTimeoutError:
+        raise Unreachable(f"{target.name}: no answer to the login within {_LOGIN_S + SILENCE_S:g} s") from None
     name = engine_by_words(kind)
     if name is None:
         raise BadInput(f"{target.name}: qmon knows PostgreSQL and SQL Server, not {kind or 'this server'}")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import hashlib
 import hmac
+import re
 import secrets
 import ssl
-from collections.abc import Mapping
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -16,62 +21,164 @@ import bcrypt
 
 from qmon.errors import BadInput
 
-_NOBODY: Final = bcrypt.hashpw(secrets.token_bytes(16), bcrypt.gensalt(10))
-"""What the password of a name that is not in the file is compared with, so that both take as long."""
+WRONG_PER_MINUTE: Final = 20
+"""Wrong passwords that are checked for one address in a minute."""
+MOST_WAITING: Final = 32
+"""Passwords that wait to be checked, of all addresses."""
+_MINUTE_S: Final = 60.0
+_HASH: Final = re.compile(r"\$2[abxy]\$(\d\d)(\$[./A-Za-z0-9]{22})[./A-Za-z0-9]{31}")
+_LEAST_COST: Final = 4
+_MOST_COST: Final = 16
+"""A check takes 4 s with this cost, and twice as long with each further one."""
+
+Credentials = tuple[bytes, bytes]
+"""A name and a password."""
 
 
 class Users:
-    """Names with the bcrypt hashes of their passwords. May be asked from any thread."""
+    """Names with the bcrypt hashes of their passwords. May be asked from any thread.
+
+    Each check takes as long as one of the most expensive hash, so the time tells nothing about a name.
+
+    Args:
+        hashes: by name. Each is a valid bcrypt hash.
+    """
 
     def __init__(self, hashes: Mapping[str, bytes]) -> None:
         self._hashes = dict(hashes)
+        self._cost = max(map(_cost, self._hashes.values()))
+        self._salt = bcrypt.gensalt(_LEAST_COST)[len("$2b$04") :]
         self._key = secrets.token_bytes(32)
         self._known = frozenset[bytes]()
-        """Digests of what was found right before: bcrypt takes long on purpose, and scrapes come every few seconds."""
+        """Digests of verified credentials: bcrypt is slow on purpose, and scrapes come every few seconds."""
 
-    def allows(self, authorization: str) -> bool:
-        """Whether a header ``Authorization`` (RFC 7617) has the password of one of them."""
-        kind, _, encoded = authorization.partition(" ")
-        try:
-            name, colon, password = base64.b64decode(encoded, validate=True).partition(b":")
-        except (binascii.Error, ValueError):
-            return False
-        if kind.lower() != "basic" or not colon:
-            return False
-        digest = hmac.digest(self._key, name + b":" + password, hashlib.sha256)
-        if any(hmac.compare_digest(digest, each) for each in self._known):
-            return True
+    def knows(self, credentials: Credentials) -> bool:
+        """Whether these were verified before; takes microseconds."""
+        digest = self._digest(credentials)
+        return any([hmac.compare_digest(digest, each) for each in self._known])
+
+    def verify(self, credentials: Credentials) -> bool:
+        """Whether the password is right, by bcrypt: takes as long for every name."""
+        name, password = credentials
         stored = self._hashes.get(name.decode("utf-8", "replace"))
         try:
-            right = bcrypt.checkpw(password, stored or _NOBODY) and stored is not None
+            if stored is None:
+                bcrypt.hashpw(password, self._salt_at(self._cost))
+                return False
+            right = bcrypt.checkpw(password, stored)
+            # 2^c + 2^c + 2^(c+1) + … + 2^(max-1) = 2^max
+            for cost in range(_cost(stored), self._cost):
+                bcrypt.hashpw(password, self._salt_at(cost))
         except ValueError:  # longer than 72 bytes, or with a NUL
             return False
         if right:
-            self._known |= {digest}
+            self._known |= {self._digest(credentials)}
         return right
+
+    def _digest(self, credentials: Credentials) -> bytes:
+        return hmac.digest(self._key, b":".join(credentials), hashlib.sha256)
+
+    def _salt_at(self, cost: int) -> bytes:
+        return b"$2b$%02d" % cost + self._salt
+
+
+def _cost(hashed: bytes) -> int:
+    return int(hashed[4:6])
+
+
+class Gate:
+    """Checks passwords one at a time, and only a few wrong ones of each address. For the thread of one event loop.
+
+    Args:
+        users: who may pass.
+        clock: monotonic, seconds.
+    """
+
+    def __init__(self, users: Users, clock: Callable[[], float] = time.monotonic) -> None:
+        self._users = users
+        self._clock = clock
+        self._one = ThreadPoolExecutor(1, "qmon-passwords")  # a flood of passwords takes one processor at most
+        self._waiting = Counter[str]()
+        self._wrong = Counter[str]()
+        self._until = 0.0
+
+    async def status_for(self, client: str, authorization: str) -> int:
+        """The status for a header ``Authorization`` (RFC 7617): 200, 401, 429 (too many wrong ones) or 503 (busy).
+
+        ``client``: the address that counts as one.
+        """
+        credentials = credentials_from(authorization)
+        if credentials is None:
+            return 401
+        if self._users.knows(credentials):
+            return 200
+        if self._clock() >= self._until:
+            self._wrong.clear()
+            self._until = self._clock() + _MINUTE_S
+        if self._wrong[client] + self._waiting[client] >= WRONG_PER_MINUTE:
+            return 429
+        if self._waiting.total() >= MOST_WAITING:
+            return 503
+        self._waiting[client] += 1
+        try:
+            right = await asyncio.get_running_loop().run_in_executor(self._one, self._users.verify, credentials)
+        finally:
+            self._waiting -= Counter([client])
+        if not right:
+            self._wrong[client] += 1
+        return 200 if right else 401
+
+    def close(self) -> None:
+        """End the thread after the check under way."""
+        self._one.shutdown(wait=False, cancel_futures=True)
+
+
+def credentials_from(authorization: str) -> Credentials | None:
+    """Name and password of a header ``Authorization``; ``None`` if it is another kind, or malformed."""
+    kind, _, encoded = authorization.partition(" ")
+    try:
+        name, colon, password = base64.b64decode(encoded, validate=True).partition(b":")
+    except (binascii.Error, ValueError):
+        return None
+    return (name, password) if kind.lower() == "basic" and colon else None
 
 
 def users_of(path: Path) -> Users:
-    """Read the file. Raises ``BadInput``, which says of a wrong line its number alone."""
+    """Read the file. Raises ``BadInput``, which names a wrong line by its number only."""
     hashes: dict[str, bytes] = {}
     for number, line in enumerate(_text(path, "--users").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         name, _, hashed = line.strip().partition(":")
-        try:
-            bcrypt.checkpw(b"", hashed.encode())
-        except ValueError:
+        if not _is_hash(hashed):
             raise BadInput(
                 f"--users {path}: line {number} is no name with a bcrypt hash; make it by: htpasswd -B {path} NAME"
-            ) from None
+            )
+        if _cost(hashed.encode()) > _MOST_COST:
+            raise BadInput(
+                f"--users {path}: line {number} has a bcrypt cost above {_MOST_COST}, too slow to check; make it by: "
+                f"htpasswd -B -C 12 {path} NAME"
+            )
         hashes[name] = hashed.encode()
     if not hashes:
         raise BadInput(f"--users {path}: nobody is in it; make it by: htpasswd -B -c {path} NAME")
     return Users(hashes)
 
 
+def _is_hash(text: str) -> bool:
+    """Whether bcrypt can compare a password with this; found out with its salt at the least cost."""
+    found = _HASH.fullmatch(text)
+    if found is None or int(found[1]) < _LEAST_COST:
+        return False
+    try:
+        bcrypt.hashpw(b"", f"$2b${_LEAST_COST:02d}{found[2]}".encode())
+    except ValueError:
+        return False
+    return True
+
+
 def tls_of(certificate: Path, key: Path) -> ssl.SSLContext:
-    """A context with a certificate and its key, both PEM. Raises ``BadInput`` where they cannot be used."""
+    """A context with a certificate and its key, both PEM. Raises ``BadInput`` if they cannot be used."""
     _text(certificate, "--certificate")
     _text(key, "--key")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

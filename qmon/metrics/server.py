@@ -1,7 +1,8 @@
-"""The HTTP server that Prometheus scrapes and dashboards read. Who asks costs the databases nothing."""
+"""The HTTP server that Prometheus scrapes and dashboards read. Requests cost the databases nothing."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import socket
@@ -9,25 +10,35 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from email.utils import formatdate
+from http import HTTPStatus
 from ipaddress import ip_address
-from typing import Any, Final
+from typing import Final
 
 from prometheus_client.core import Metric as Family
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from qmon.errors import BadInput
-from qmon.metrics.access import Users
+from qmon.metrics.access import Gate, Users
+from qmon.metrics.connections import BACKLOG, BoundedListener, Connection
 from qmon.metrics.metrics import METRICS
 from qmon.metrics.readings import TargetReadings
+from qmon.metrics.requests import Refused, Request, check_origin, read_request
 from qmon.stream.sending import CLOCK, PATH, Stream, stream_of
 
 _LOG: Final = logging.getLogger(__name__)
-_CLIENT_S: Final = 10.0
+WRITE_S: Final = 10.0
+"""Seconds within which a client takes an answer, or one line of a stream."""
+_ENDING_S: Final = 5.0
 _TEXT: Final = "text/plain; charset=utf-8"
 MOST_STREAMS: Final = 32
 """So many clients read streams at most."""
+_REFUSALS: Final = {
+    401: "a name and a password are needed",
+    429: "too many wrong passwords from this address; try again in a minute",
+    503: "too many passwords wait to be checked; try again",
+}
 
 
 class Readings(Collector):
@@ -78,14 +89,15 @@ def address(listen: str, *, guarded: bool = False) -> tuple[str, int]:
 class MetricsServer:
     """Serves ``/metrics``, ``/stream``, ``/healthz`` and ``/readyz`` until closed.
 
-    Raises ``BadInput`` where the port is taken.
+    One thread serves all clients. Raises ``BadInput`` if the port is taken.
 
     Args:
         listen: address and port; other than this machine's own only with ``users`` and ``tls``.
         targets: what is served.
         users: who may read metrics and targets' names; without them everybody.
-        tls: encrypts, where there is one.
+        tls: encrypts, unless it is ``None``.
         streams: the polls of the targets, for dashboards.
+        hosts: names and addresses by which clients may reach this server, in addition to those it listens on.
     """
 
     def __init__(
@@ -95,121 +107,144 @@ class MetricsServer:
         users: Users | None = None,
         tls: ssl.SSLContext | None = None,
         streams: Sequence[Stream] = (),
+        hosts: Sequence[str] = (),
     ) -> None:
         place = address(listen, guarded=users is not None and tls is not None)
         self._streams = streams
         try:
-            self._server = _Server(place, targets, users, tls, streams)
+            family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
+            listening = socket.create_server(place, family=family, backlog=BACKLOG)
         except OSError as problem:
             raise BadInput(f"--listen {listen}: {problem.strerror or problem}") from problem
-        host, port = str(self._server.server_address[0]), self._server.server_address[1]
+        host, port = str(listening.getsockname()[0]), listening.getsockname()[1]
         self.url = f"{'http' if tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{port}/metrics"
-        self._thread = threading.Thread(target=self._server.serve_forever, name="qmon-metrics", daemon=True)
+        self._answers = _Answers(targets, users, streams, frozenset(map(str.lower, hosts)))
+        self._loop = asyncio.new_event_loop()
+        self._serving = self._loop.create_task(BoundedListener(listening, tls, self._answers.serve).run())
+        self._thread = threading.Thread(target=self._run, name="qmon-metrics", daemon=True)
         self._thread.start()
 
+    def _run(self) -> None:
+        with contextlib.closing(self._loop), contextlib.suppress(asyncio.CancelledError):
+            self._loop.run_until_complete(self._serving)
+
     def close(self) -> None:
-        """End the streams; what else is being answered is left to itself."""
+        """End the streams and close all connections."""
         for stream in self._streams:
             stream.close()
-        self._server.shutdown()
-        self._server.server_close()
+        self._answers.close()
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._serving.cancel)
+        self._thread.join(_ENDING_S)
 
 
-class _Server(ThreadingHTTPServer):
-    """With TLS the handshake is made by the thread of the request: who is slow there holds up nobody else."""
+class _Answers:
+    """Answers each request. For the thread of the event loop."""
 
     def __init__(
-        self, place: tuple[str, int], targets: Sequence[TargetReadings], users: Users | None,
-        tls: ssl.SSLContext | None, streams: Sequence[Stream],
-    ) -> None:  # fmt: skip
-        self.targets, self.users, self.tls, self.streams = targets, users, tls, streams
-        self.registry = registry_of(targets)
-        self.free = threading.Semaphore(MOST_STREAMS)
-        self.address_family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
-        super().__init__(place, _Handler)
+        self, targets: Sequence[TargetReadings], users: Users | None, streams: Sequence[Stream], hosts: frozenset[str]
+    ) -> None:
+        self._targets = targets
+        self._gate = Gate(users) if users is not None else None
+        self._streams = streams
+        self._hosts = hosts
+        self._registry = registry_of(targets)
+        self._reading = 0
 
-    def get_request(self) -> tuple[socket.socket, Any]:
-        connection, client = super().get_request()
-        if self.tls is None:
-            return connection, client
-        return self.tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False), client
+    def close(self) -> None:
+        if self._gate is not None:
+            self._gate.close()
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that goes away, or speaks no TLS, is no matter for standard error."""
-        _LOG.debug("the metrics were asked for in vain by %s", client_address, exc_info=True)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    """One request."""
-
-    timeout = _CLIENT_S
-    server: _Server
-
-    def version_string(self) -> str:
-        """The header ``Server``, without Python's version."""
-        return "qmon"
-
-    def do_HEAD(self) -> None:
-        """As GET, without the body."""
-        self.do_GET()
-
-    def do_GET(self) -> None:
-        """Answer it."""
-        (path, _, query), users = self.path.partition("?"), self.server.users
-        if path == "/healthz":
-            self._answer(200, b"ok\n")
-        elif users is not None and not users.allows(self.headers.get("Authorization", "")):
-            self._answer(401, b"a name and a password are needed\n")
-        elif path == "/metrics":
-            encode, content_type = choose_encoder(self.headers.get("Accept", ""))
-            self._answer(200, encode(self.server.registry), content_type)
-        elif path == "/readyz":
-            polled = {target.name: target.live for target in self.server.targets}
-            lines = (f"{name}: {'polled' if live else 'not polled'}\n" for name, live in polled.items())
-            self._answer(200 if any(polled.values()) else 503, "".join(lines).encode())
-        elif path == PATH:
-            self._answer_stream(query)
+    async def serve(self, client: Connection) -> None:
+        """Read one request and answer it."""
+        request: Request | None = None
+        try:
+            async with asyncio.timeout_at(client.due):
+                request = await read_request(client.reader)
+                await self._check(request, client)
+        except Refused as refused:
+            answer = _Answer(refused.status, f"{refused.why}\n".encode(), clock=True)
         else:
-            self._answer(404, b"/metrics, /stream, /healthz, /readyz\n")
-
-    def _answer_stream(self, query: str) -> None:
-        """Write the lines of a stream until it or the client ends. A client that does not take them is dropped."""
-        try:
-            stream = stream_of(self.server.streams, query)
-        except BadInput as problem:
-            self._answer(404, f"{problem}\n".encode(), clock=True)
-            return
-        if not self.server.free.acquire(blocking=False):
-            self._answer(503, f"{MOST_STREAMS} clients read streams already\n".encode(), clock=True)
-            return
-        try:
-            self._begin(200, "application/jsonl", clock=True)
-            if self.command == "HEAD":
+            if request.path == PATH:
+                await self._stream(request, client)
                 return
-            with contextlib.closing(stream.lines()) as lines:
-                for line in lines:
-                    self.wfile.write(line)
+            answer = self._answer(request)
+        await client.send(answer.bytes_for(request), WRITE_S)
+
+    async def _check(self, request: Request, client: Connection) -> None:
+        """Raise ``Refused`` unless this client may have what it asks for."""
+        check_origin(request, client.local, self._hosts)
+        if self._gate is None or request.path == "/healthz":
+            return
+        status = await self._gate.status_for(client.client, request.headers.get("authorization", ""))
+        if status != 200:
+            raise Refused(status, _REFUSALS[status])
+
+    def _answer(self, request: Request) -> _Answer:
+        if request.path == "/healthz":
+            return _Answer(200, b"ok\n")
+        if request.path == "/metrics":
+            encode, content_type = choose_encoder(request.headers.get("accept", ""))
+            return _Answer(200, encode(self._registry), content_type)
+        if request.path == "/readyz":
+            polled = {target.name: target.live for target in self._targets}
+            lines = (f"{name}: {'polled' if live else 'not polled'}\n" for name, live in polled.items())
+            return _Answer(200 if any(polled.values()) else 503, "".join(lines).encode())
+        return _Answer(404, b"/metrics, /stream, /healthz, /readyz\n")
+
+    async def _stream(self, request: Request, client: Connection) -> None:
+        """Send the lines of a stream until it or the client ends. Drops a client that does not keep up."""
+        try:
+            stream = stream_of(self._streams, request.query)
+        except BadInput as problem:
+            await client.send(_Answer(404, f"{problem}\n".encode(), clock=True).bytes_for(request), WRITE_S)
+            return
+        if self._reading >= MOST_STREAMS:
+            words = f"{MOST_STREAMS} clients read streams already\n".encode()
+            await client.send(_Answer(503, words, clock=True).bytes_for(request), WRITE_S)
+            return
+        self._reading += 1
+        client.kept = True
+        try:
+            await client.send(_Answer(200, None, "application/jsonl", clock=True).bytes_for(request), WRITE_S)
+            if request.method == "GET":
+                async with contextlib.aclosing(stream.lines()) as lines:
+                    async for line in lines:
+                        await client.send(line, WRITE_S)
         except TimeoutError:
-            _LOG.warning("%s: a client at %s is too slow: dropped", stream.target, self.client_address[0])
+            _LOG.warning("%s: a client at %s is too slow: dropped", stream.target, client.client)
+            raise
         finally:
-            self.server.free.release()
+            self._reading -= 1
 
-    def _answer(self, code: int, body: bytes, content_type: str = _TEXT, *, clock: bool = False) -> None:
-        self._begin(code, content_type, len(body), clock=clock)
-        if self.command != "HEAD":
-            self.wfile.write(body)
 
-    def _begin(self, code: int, content_type: str, length: int | None = None, *, clock: bool) -> None:
-        """Write what stands before a body. ``clock``: with the time of the clock that polls are timed by."""
-        self.send_response(code)
-        self.send_header("Content-Type", content_type)
-        if length is not None:
-            self.send_header("Content-Length", str(length))
-        if code == 401:
-            self.send_header("WWW-Authenticate", 'Basic realm="qmon", charset="UTF-8"')
+class _Answer:
+    """An answer; ``body`` is ``None`` if it follows until the connection is closed.
+
+    ``clock``: with the time of the clock that polls are timed by.
+    """
+
+    def __init__(self, status: int, body: bytes | None, content_type: str = _TEXT, *, clock: bool = False) -> None:
+        self._body = body
+        headers = {
+            "Server": "qmon",
+            "Date": formatdate(usegmt=True),
+            "Connection": "close",
+            "Content-Type": content_type,
+            "X-Content-Type-Options": "nosniff",
+        }
+        if body is not None:
+            headers["Content-Length"] = str(len(body))
+        if status == 401:
+            headers["WWW-Authenticate"] = 'Basic realm="qmon", charset="UTF-8"'
+        if status == 405:
+            headers["Allow"] = "GET, HEAD"
         if clock:
-            self.send_header(CLOCK, repr(time.monotonic()))
-        self.end_headers()
+            headers[CLOCK] = repr(time.monotonic())
+        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {headers[name]}" for name in headers)]
+        self._head = "".join(f"{line}\r\n" for line in [*lines, ""]).encode("latin-1")
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Scrapes are not logged."""
+    def bytes_for(self, request: Request | None) -> bytes:
+        """What is sent; a request with HEAD gets no body."""
+        bare = self._body is None or (request is not None and request.method == "HEAD")
+        return self._head if bare else self._head + (self._body or b"")

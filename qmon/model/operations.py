@@ -49,13 +49,17 @@ class OwnerState(StrEnum):
 
 
 class OperationState(StrEnum):
-    """How an operation stands. ``INTERRUPTED``: it says running, and the session that ran it is gone."""
+    """How an operation stands. ``INTERRUPTED``: it says running, and the session that ran it is gone.
+
+    ``UNKNOWN``: the connection was lost while something of it took effect. The database never has this state.
+    """
 
     RUNNING = "running"
     DONE = "done"
     CANCELLED = "cancelled"
     INTERRUPTED = "interrupted"
     FAILED = "failed"
+    UNKNOWN = "unknown"
 
 
 class Consent(StrEnum):

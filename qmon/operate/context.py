@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from qmon.engines.base import Connection, Engine, Target
+from qmon.engines.control_schema import check_trusted
 from qmon.errors import BadInput
 from qmon.model.operations import Consent, Progress
 from qmon.operate.sql import Sql
@@ -59,8 +60,12 @@ class OperatorContext:
 
     @contextlib.contextmanager
     def sql(self, purpose: str) -> Iterator[Sql]:
-        """The statements of acting on a connection for this purpose, which is closed at the end."""
+        """The statements of acting on a connection for this purpose, which is closed at the end.
+
+        Raises ``BadInput`` if qmon's own schema there is not to be trusted.
+        """
         with contextlib.closing(self.connect(purpose)) as connection:
+            check_trusted(connection, self.engine)
             yield Sql(connection, self.engine)
 
     def consent(self, count: int = 0) -> Consent:

@@ -51,10 +51,17 @@ class Connections:
 
     def cancel(self) -> None:
         """Ask the server to end the statements under way on what was opened here; from any thread, without waiting."""
+        for connection in self._opened():
+            threading.Thread(target=connection.cancel, name="qmon-act-cancel", daemon=True).start()
+
+    def abandon(self) -> None:
+        """Never wait again for what was opened here: statements under way raise ``ConnectionLost`` at once."""
+        for connection in self._opened():
+            connection.abandon()
+
+    def _opened(self) -> tuple[Connection, ...]:
         with self._lock:
-            opened = tuple(self._open)
-        for connection in opened:
-            connection.cancel()
+            return tuple(self._open)
 
 
 def open_context(

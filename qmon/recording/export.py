@@ -60,7 +60,7 @@ def _export(reader: RecordingReader, since_at: float, until_at: float, to: Path,
             times.append(line.at)
             writer.roll_frame(line.at)
         if line.kind == "session":
-            writer.session = line.record()
+            writer.session = segment.record_of(line) or writer.session
         if line.kind not in ("index", "end"):
             writer.add_line(line)
         writer.flush(line.at)

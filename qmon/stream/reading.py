@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import errno
 import http.client
+import io
 import socket
 import ssl
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from qmon import __version__
@@ -24,10 +27,12 @@ from qmon.stream.sending import CLOCK, PATH, SILENCE_S
 
 _CONNECT_S: Final = 5.0
 SILENT_S: Final = 3 * SILENCE_S
-"""Seconds of silence after which the serve is lost."""
-_LONGEST: Final = 64 * 1024 * 1024
+"""Seconds without a whole line after which the serve is lost."""
+LONGEST: Final = 64 * 1024 * 1024
 """Bytes of a line at most; a poll of a thousand queues has some 2 MB."""
 _WORDS: Final = 1000
+_TOO_SLOW: Final = "it does not answer in time"
+_HOPELESS: Final = frozenset({403, 404, 421})
 
 
 class OpenStream:
@@ -62,6 +67,10 @@ class OpenStream:
     def _open(self, address: ServeAddress) -> tuple[str, SessionLine]:
         self._connection.connect()
         self._socket = self._connection.sock
+        self._due = _Due(self._socket)
+        self._due.within(_CONNECT_S)
+        # http.client waits anew for each byte: a serve that drips must not hold us up.
+        self._connection.response_class = self._due.response  # type: ignore[assignment]
         asked_at = self._clock()
         query = urlencode({"target": address.target}) if address.target else ""
         self._connection.request("GET", f"{PATH}?{query}", headers=_headers(address))
@@ -69,7 +78,6 @@ class OpenStream:
         self._accept(answer, address)
         # The serve's clock was read after we asked: by this no poll ever looks younger than it is.
         self._ahead_s = asked_at - float(answer.headers[CLOCK])
-        self._socket.settimeout(SILENT_S)
         return self._first(answer)
 
     def _none(self, why: str) -> BadInput:
@@ -90,12 +98,13 @@ class OpenStream:
         if answer.status != 200:
             words = " ".join(answer.read(_WORDS).decode("utf-8", "replace").split())
             problem = f"qmon serve at {self._place}: {words}"
-            raise BadInput(problem) if answer.status == 404 else Unreachable(problem)
+            raise BadInput(problem) if answer.status in _HOPELESS else Unreachable(problem)
 
     def _first(self, answer: http.client.HTTPResponse) -> tuple[str, SessionLine]:
         """The recorder's id, and what the first line says."""
         try:
-            first = read_line(answer.readline(_LONGEST))
+            self._due.within(SILENT_S)
+            first = read_line(answer.readline(LONGEST))
             session = first.record() if first is not None else None
         except Damaged:
             raise self._none("what it sends is no recording") from None
@@ -126,14 +135,17 @@ class OpenStream:
                 raise ConnectionLost(f"qmon serve at {self._place} has ended")
 
     def _line(self) -> Line | None:
+        self._due.within(SILENT_S)
         try:
-            text = self._answer.readline(_LONGEST) if self._answer is not None else b""
+            text = self._answer.readline(LONGEST) if self._answer is not None else b""
         except TimeoutError:
-            raise ConnectionLost(f"nothing came from {self._place} for {duration(SILENT_S)}") from None
+            raise ConnectionLost(f"no whole line came from {self._place} for {duration(SILENT_S)}") from None
         except OSError as problem:
             raise ConnectionLost(f"qmon serve at {self._place} {why_unreachable(problem)}") from None
         except (http.client.HTTPException, ValueError):  # broken off, or closed by us
             text = b""
+        if len(text) >= LONGEST:
+            raise ConnectionLost(f"{self._place} sent a line of more than {LONGEST // 2**20} MB")
         if not text.endswith(b"\n"):
             raise ConnectionLost(f"the connection to {self._place} has broken")
         return read_line(text)
@@ -148,6 +160,45 @@ class OpenStream:
         if self._answer is not None:  # which has the connection, as nothing else comes over it
             self._answer.close()
         self._connection.close()
+
+
+class _Due(io.RawIOBase):
+    """Reads a socket until a moment, however many bytes come before it."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+        self._raw = connected.makefile("rb", buffering=0)
+        self._at = 0.0
+
+    def within(self, seconds: float) -> None:
+        """What is read from now on has to come within so many seconds altogether."""
+        self._at = time.monotonic() + seconds
+
+    def response(self, connected: socket.socket, **options: Any) -> http.client.HTTPResponse:
+        """An answer that is read by this."""
+        return http.client.HTTPResponse(self, **options)  # type: ignore[arg-type]  # it only calls makefile
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """What ``http.client`` reads from."""
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Raises ``TimeoutError`` when it is too late, and ``OSError``."""
+        left = self._at - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(errno.ETIMEDOUT, _TOO_SLOW)
+        self._socket.settimeout(left)
+        try:
+            return self._raw.readinto(buffer) or 0
+        except TimeoutError:
+            raise TimeoutError(errno.ETIMEDOUT, _TOO_SLOW) from None
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def _connection(address: ServeAddress) -> http.client.HTTPConnection:

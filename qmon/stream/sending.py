@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import queue
+import asyncio
+import contextlib
 import secrets
 import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
@@ -48,9 +49,28 @@ class _Waiting:
 
 
 class _Client:
+    """What one client has yet to be sent; made on the thread of its event loop."""
+
     def __init__(self) -> None:
-        self.waiting: queue.Queue[_Waiting | None] = queue.Queue(_WAITING)
+        self.waiting: deque[_Waiting] = deque()
         self.dropped = False
+        self._news = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+
+    def wake(self) -> None:
+        """End its wait; from any thread."""
+        with contextlib.suppress(RuntimeError):  # its loop has ended
+            self._loop.call_soon_threadsafe(self._news.set)
+
+    async def wait(self, seconds: float) -> bool:
+        """Wait until it is woken; false after so many seconds."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+        except TimeoutError:
+            return False
+        self._news.clear()
+        return True
 
 
 class Stream:
@@ -96,16 +116,17 @@ class Stream:
             else:
                 self._phase = waiting
             for client in [*self._clients]:
-                try:
-                    client.waiting.put_nowait(waiting)
-                except queue.Full:
+                if len(client.waiting) < _WAITING:
+                    client.waiting.append(waiting)
+                else:
                     client.dropped = True
                     self._clients.remove(client)
+                client.wake()
 
-    def lines(self) -> Generator[bytes, None, None]:
-        """The lines for one client: the last polls, the phase, and then whatever comes, until the stream is closed.
+    async def lines(self) -> AsyncGenerator[bytes, None]:
+        """The lines for one client: the last polls, the phase, and then each event, until the stream is closed.
 
-        Raises ``TimeoutError`` where the client does not keep up.
+        Raises ``TimeoutError`` if the client does not keep up.
         """
         client, session, number = _Client(), self._session, 0
 
@@ -120,37 +141,36 @@ class Stream:
                 self._clients.add(client)
         try:
             yield next_line(time.time(), SessionLine, encode(session))
-            for waiting in self._all(before, client):
-                record = waiting.record
-                if isinstance(record, Snapshot) and record.server_version != session.version:
-                    session = replace(session, engine=record.engine, version=record.server_version)
-                    yield next_line(waiting.at, SessionLine, encode(session))
-                yield next_line(waiting.at, type(record), waiting.value)
+            async with contextlib.aclosing(self._all(before, client)) as every:
+                async for waiting in every:
+                    record = waiting.record
+                    if isinstance(record, Snapshot) and record.server_version != session.version:
+                        session = replace(session, engine=record.engine, version=record.server_version)
+                        yield next_line(waiting.at, SessionLine, encode(session))
+                    yield next_line(waiting.at, type(record), waiting.value)
             yield next_line(time.time(), End, encode(End("closed")))
         finally:
             with self._changed:
                 self._clients.discard(client)
                 self._changed.notify_all()
 
-    def _all(self, before: Sequence[_Waiting], client: _Client) -> Iterator[_Waiting]:
-        yield from before
-        while not (self._closed and client.waiting.empty()):
+    async def _all(self, before: Sequence[_Waiting], client: _Client) -> AsyncGenerator[_Waiting, None]:
+        for waiting in before:
+            yield waiting
+        while client.waiting or not self._closed:
             if client.dropped:
                 raise TimeoutError
-            try:
-                found = client.waiting.get(timeout=self._silence_s)
-            except queue.Empty:
-                found = self._phase
-            if found is not None:
-                yield found
+            if client.waiting:
+                yield client.waiting.popleft()
+            elif not await client.wait(self._silence_s):
+                yield self._phase
 
     def close(self) -> None:
-        """End; the clients are given two seconds to take what was said."""
+        """End; the clients have two seconds to read the last lines."""
         with self._changed:
             self._closed = True
             for client in self._clients:
-                if not client.waiting.full():
-                    client.waiting.put_nowait(None)  # wakes it
+                client.wake()
             self._changed.wait_for(lambda: not self._clients, _ENDING_S)
 
 

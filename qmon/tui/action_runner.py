@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _REPORT_EVERY_S: Final = 0.1
+# Seconds that a cancelled statement has to end in order, and the audit of it to be written.
+_ORDERLY_S: Final = 1.0
 
 
 class Planned(Message):
@@ -68,7 +70,8 @@ class Ended(Message):
         what = f"{self.plan.title} on {self.plan.target}"
         if self.result is None:
             return f"{what}: {self.problem}"
-        why = f": {'; '.join(self.result.notes)}" if self.plan.kind is Kind.REDRIVE and self.result.notes else ""
+        telling = self.plan.kind is Kind.REDRIVE or self.result.state is OperationState.UNKNOWN
+        why = f": {'; '.join(self.result.notes)}" if telling and self.result.notes else ""
         return f"{what}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}{why}; 6 lists it"
 
 
@@ -82,7 +85,7 @@ class UnderWay:
 
 
 class ActionTask:
-    """One plan and its operation. ``stop`` ends it after the batch under way, ``cancel`` that batch too."""
+    """One plan and its operation. ``stop`` ends it after the batch under way, ``cancel`` at once."""
 
     def __init__(self, to: MessagePump, operator: Operator, connections: Connections, number: int) -> None:
         self.number = number
@@ -162,9 +165,18 @@ class ActionTask:
         self._stop.set()
 
     def cancel(self) -> None:
-        """Stop, and have the server end the statement under way. Does not wait."""
+        """Stop, and have the server end the statement under way; from a silent server we part. Does not wait."""
         self._stop.set()
-        threading.Thread(target=self._connections.cancel, name="qmon-act-cancel", daemon=True).start()
+        self._connections.cancel()
+        threading.Thread(target=self.abandon_after, args=(_ORDERLY_S,), name="qmon-act-cancel", daemon=True).start()
+
+    def abandon_after(self, seconds: float) -> None:
+        """Wait so many seconds for the end, then abandon the connections, which ends it within another second."""
+        if self.thread is not None:
+            self.thread.join(seconds)
+            if self.thread.is_alive():
+                self._connections.abandon()
+                self.thread.join(_ORDERLY_S)
 
 
 class ActionRunner:
@@ -211,13 +223,12 @@ class ActionRunner:
         threading.Thread(target=run, name="qmon-ask", daemon=True).start()
 
     def close(self, patience_s: float) -> None:
-        """Stop what is under way and give it so many seconds to end in order."""
+        """Stop what is under way and give it so many seconds to end in order; what does not is abandoned."""
         deadline = time.monotonic() + patience_s
         for task in self._tasks:
             task.stop()
         for task in self._tasks:
-            if task.thread is not None:
-                task.thread.join(max(0.0, deadline - time.monotonic()))
+            task.abandon_after(max(0.0, deadline - time.monotonic()))
 
 
 def explain(problem: Exception) -> str:

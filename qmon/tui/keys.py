@@ -71,6 +71,8 @@ APP: Final[list[BindingType]] = [
     _key("q,ctrl+q", "quit", "quit", "Leave qmon", DISPLAY, id="quit", shown="q"),
     _key("ctrl+c", "copy_or_quit", "copy or quit", "Copy what is selected; else twice: leave qmon", DISPLAY,
          id="copy-or-quit", bar=False),
+    _key("ctrl+z", "suspend_process", "suspend", "Go back to the shell; fg returns to qmon", DISPLAY, id="suspend",
+         shown="^z", bar=False),
 ]  # fmt: skip
 
 REPLAY: Final[list[BindingType]] = [

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 from textual.app import App
+from textual.driver import Driver
 
 from qmon.config.preferences import Preferences
 from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, THEMES, is_light, no_color
@@ -26,6 +29,21 @@ class PersonalApp(App[None], inherit_bindings=False):
         remembered = self.preferences.theme
         chosen = remembered if remembered in NAMES else DARK if dark else LIGHT
         self.theme = PLAIN if no_colour else chosen
+
+    def on_mount(self) -> None:
+        """Paint everything again after ``fg``: the shell has written over the screen."""
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return our own driver where Textual would take the one that it is made from."""
+        if sys.platform == "win32":
+            return super().get_driver_class()
+        from textual.drivers.linux_driver import LinuxDriver
+
+        from qmon.tui.driver import TerminalDriver
+
+        usual = super().get_driver_class()
+        return TerminalDriver if usual is LinuxDriver else usual
 
     def action_next_theme(self) -> None:
         """From a dark theme to qmon's light one, from a light one to the dark."""

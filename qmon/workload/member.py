@@ -12,7 +12,7 @@ from typing import Final
 
 from qmon import system
 from qmon.engines import registry
-from qmon.engines.base import Bound, Connection, Session, Target
+from qmon.engines.base import SILENCE_S, Bound, Connection, Session, Target
 from qmon.engines.sql import queries
 from qmon.errors import ConnectionLost, QmonError, Unreachable
 from qmon.model.layout.layout import Layout
@@ -55,10 +55,14 @@ _RETRY_S: Final = (0.1, 0.2, 0.5, 1.0)
 """Pauses between attempts to connect; the last one is repeated."""
 
 
-def connect(target: Target, application: str) -> Connection:
-    """A connection that goes by the name of an application. Raises what connecting raises."""
+def connect(target: Target, application: str, silence_s: float | None = SILENCE_S) -> Connection:
+    """Return a connection under the name of an application. ``silence_s``: see ``Session``.
+
+    Raises what connecting raises.
+    """
     engine = registry.engine_for(target)
-    connection = engine.connect(target, Session(idle_transaction_timeout_s=None, application=application, writes=True))
+    session = Session(idle_transaction_timeout_s=None, application=application, writes=True, silence_s=silence_s)
+    connection = engine.connect(target, session)
     try:
         query = queries.load(engine.name, "action/workload/session", connection.version)
         connection.set_up(Bound(queries.render(query, {}, engine)))
@@ -100,7 +104,8 @@ class Worker(abc.ABC):
         attempt = 0
         while not self.stop.is_set():
             try:
-                connection = self._connection = connect(self._target, self.member.application)
+                # The process is killed if it does not end. A thread for each call would be measured, too.
+                connection = self._connection = connect(self._target, self.member.application, silence_s=None)
             except QmonError:
                 self.slot.add(Field.ERRORS)
                 self.stop.wait(_RETRY_S[min(attempt, len(_RETRY_S) - 1)])

@@ -37,5 +37,5 @@ def test_nothing_is_read_or_asked_twice(database: str, tmp_path: Path) -> None:
     assert "standard input is not a terminal" in done.stderr, "it came as far as the screen"
     assert done.stdout.splitlines() == ["1", ""]
     threads = [line.split("[")[1].split("]")[0] for line in log.read_text().splitlines() if ": connected to" in line]
-    assert threads.count("MainThread") == 1, "to log in"
-    assert "qmon-poll" not in threads, "polls go on with that connection"
+    assert threads.count("login of MainThread") == 1, "to log in"
+    assert "login of qmon-poll" not in threads, "polls go on with that connection"

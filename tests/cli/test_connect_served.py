@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -78,7 +78,11 @@ def test_what_answers_otherwise_is_no_serve_or_a_newer_one(monkeypatch: pytest.M
         b"": "is no qmon serve",
     }
     for text, why in said.items():
-        monkeypatch.setattr(Stream, "lines", lambda self, text=text: (each for each in [text]))
+
+        async def lines(self: Stream, text: bytes = text) -> AsyncGenerator[bytes, None]:
+            yield text
+
+        monkeypatch.setattr(Stream, "lines", lines)
         with served(Stream("shop", 2.0)) as url:
             assert why in refusal(url)
 
@@ -233,7 +237,7 @@ def test_a_serve_that_says_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> N
     stream = Stream("shop", 2.0, silence_s=60.0)
     stream.take(LIVE)
     with served(stream) as url, watching(url) as found:
-        wait_until(lambda: any("nothing came from" in each.reason for each in found.states), what="it is lost")
+        wait_until(lambda: any("no whole line came from" in each.reason for each in found.states), what="it is lost")
 
 
 def test_what_is_no_address_is_refused_without_repeating_it() -> None:

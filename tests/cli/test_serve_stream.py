@@ -148,12 +148,12 @@ def test_so_many_clients_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_does_not_keep_up_is_dropped_with_one_line_in_the_log_and_holds_up_nobody(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(serving._Handler, "timeout", 0.2)
+    monkeypatch.setattr(serving, "WRITE_S", 0.2)
     stream, large = Stream("shop", 2.0), snapshots(1)[0]
     large = replace(large, queues=large.queues * 50)
     with served(stream) as url, socket.create_connection(("127.0.0.1", int(url.split(":")[2].split("/")[0]))) as idle:
-        idle.sendall(b"GET /stream HTTP/1.0\r\n\r\n")
-        assert idle.recv(10) == b"HTTP/1.0 2"
+        idle.sendall(b"GET /stream HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+        assert idle.recv(10) == b"HTTP/1.1 2"
         wait_until(lambda: stream.clients == 1, what="it is a client")
         with reading(url) as answer, caplog.at_level(logging.WARNING):
             wait_until(lambda: stream.clients == 2, what="another one")
@@ -169,14 +169,14 @@ def test_who_does_not_keep_up_is_dropped_with_one_line_in_the_log_and_holds_up_n
     assert caplog.messages == ["shop: a client at 127.0.0.1 is too slow: dropped"]
 
 
-def test_polls_that_a_client_does_not_take_are_kept_for_it_up_to_a_bound() -> None:
+async def test_polls_that_a_client_does_not_take_are_kept_for_it_up_to_a_bound() -> None:
     stream, given = Stream("shop", 2.0), snapshots(1)[0]
     sent = stream.lines()
-    assert b'"session"' in next(sent)
+    assert b'"session"' in await anext(sent)
     taken = 0
     while stream.clients:
         taken += 1
         assert taken < 100
         stream.take(given)
     with pytest.raises(TimeoutError):
-        list(sent)
+        _ = [each async for each in sent]

@@ -16,6 +16,7 @@ from qmon.engines.registry import engine_for
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.context import OperatorContext
 from qmon.operate.install.install import install
+from tests.contract.engines import as_application
 from tests.contract.watching import target_of
 
 Row = tuple[object, ...]
@@ -73,7 +74,7 @@ class Place:
             session = Session(idle_transaction_timeout_s=None, application=application)
         connection = self.engine.connect(self.target, session)
         try:
-            yield connection
+            yield connection if self.sqlserver else as_application(connection)
         finally:
             connection.close()
 

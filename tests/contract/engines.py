@@ -20,7 +20,14 @@ def target(text: str) -> Target:
 def open_target(text: str, session: Session | None = None) -> Connection:
     """A connection to it, left open."""
     found = target(text)
-    return engine_for(found).connect(found, session or Session("test"))
+    return as_application(engine_for(found).connect(found, session or Session("test")))
+
+
+def as_application(connection: Connection) -> Connection:
+    """The same connection, which finds what is in the schema public, as the sessions of applications do."""
+    if not connection.pooled:
+        connection.execute(sql("SET search_path = public"))
+    return connection
 
 
 @contextlib.contextmanager

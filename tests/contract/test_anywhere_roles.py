@@ -45,17 +45,37 @@ KEPT_OUT: Final = {
         "DROP TABLE status", "TRUNCATE status", "ALTER TABLE status ADD COLUMN x int", "CREATE TABLE mine (id int)",
         "CREATE TRIGGER mine AFTER DELETE ON status FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
         "SELECT * FROM secrets", "INSERT INTO secrets (word) VALUES ('x')", "DELETE FROM qmon.operations",
+        "CREATE TABLE qmon.mine (id int)", "UPDATE qmon.operations SET done = 0",
+        "UPDATE qmon.pauses SET lifted_by = 'x'", "DELETE FROM qmon.queues", "UPDATE qmon.queues SET design = 'x'",
+        "DELETE FROM qmon.stores",
     ),
     "sqlserver": (
         "DROP TABLE status", "TRUNCATE TABLE status", "ALTER TABLE status ADD x int", "CREATE TABLE mine (id int)",
         "CREATE TRIGGER mine ON status AFTER DELETE AS RETURN", "SELECT * FROM secrets",
         "INSERT INTO secrets (word) VALUES ('x')", "DELETE FROM qmon.operations",
+        "UPDATE qmon.operations SET done = 0", "INSERT INTO qmon.operations (id) VALUES ('x')",
+        "UPDATE qmon.pauses SET lifted_by = N'x'", "INSERT INTO qmon.pauses (queue) VALUES (N'x')",
+        "DELETE FROM qmon.queues", "UPDATE qmon.queues SET design = N'x'", "DELETE FROM qmon.stores",
+        "CREATE TRIGGER qmon.mine ON qmon.operations AFTER INSERT AS RETURN",
+        "ALTER PROCEDURE qmon.operation_end AS RETURN",
         "CREATE TABLE qmon_store.mine (id int)", "CREATE TABLE qmon.mine (id int)",
         "ALTER PROCEDURE qmon.make_store AS RETURN", "EXECUTE AS USER = 'dbo'", "SET IDENTITY_INSERT status ON",
         "CREATE USER mine WITHOUT LOGIN", "ALTER ROLE db_owner ADD MEMBER qmon_operator",
     ),
 }  # fmt: skip
 """What an operator may not."""
+FINISHED: Final = {
+    "postgres": (
+        "SELECT qmon.operation_count('{0}', 1, 0, 0, 0, 0)", "SELECT qmon.operation_end('{0}', 'failed', '[]')",
+        "SELECT qmon.operation_undone('{0}', 1)", "SELECT qmon.operation_emptied('{0}', 1)",
+    ),
+    "sqlserver": (
+        "EXEC qmon.operation_count @id = '{0}', @done = 1, @skipped = 0, @changed = 0, @refused = 0, @busy_s = 0",
+        "EXEC qmon.operation_end @id = '{0}', @state = 'failed', @notes = N'[]'",
+        "EXEC qmon.operation_undone @id = '{0}', @done = 1", "EXEC qmon.operation_emptied @id = '{0}', @done = 1",
+    ),
+}  # fmt: skip
+"""What would change an operation that has ended: the server says that it changed no row."""
 _STORE: Final = "EXEC qmon.make_store @about = N'x', @structure = N'[]', @found_by = N'qmon_row', @table = {table}"
 MISUSED: Final = (
     _STORE + ", @kind = 'kept', @columns = N'<r k=\"id\" /><r k=\"word\" />'",
@@ -178,6 +198,11 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
         assert {each.state for each in operator.operations()} == {OperationState.DONE}
         for text in KEPT_OUT[place.engine.name]:
             refused(anna.place, text)
+        written = place.ask("SELECT id, done, state, undone, emptied, login FROM qmon.operations ORDER BY id")
+        with anna.place.opened() as connection:
+            for text in FINISHED[place.engine.name]:
+                assert rows(connection, text.format(shop.purged)) == ((0,),), text
+        assert place.ask("SELECT id, done, state, undone, emptied, login FROM qmon.operations ORDER BY id") == written
         if place.sqlserver:
             misused(place, anna.place)
         assert place.ask("SELECT word FROM secrets") == (("tell nobody",),)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import subprocess
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.cli.calling import program, surroundings
-from tests.contract.operating import desk_at
-from tests.facts import connected, query
+import pyodbc
+
+from tests.cli.calling import call
+from tests.facts import connected, odbc, query
 
 MALLORY: Final = "mallory"
 
@@ -82,7 +82,7 @@ BEGIN
 END
 $$
 """
-# It returns nothing, so that whoever compares with what it returns goes on; it takes what it can get.
+# It takes what it can get, and returns NULL so that the statement that called it goes on.
 _EVIL: Final = f"""
 CREATE SCHEMA evil;
 CREATE FUNCTION evil.run() RETURNS pg_catalog.text LANGUAGE plpgsql AS $$
@@ -99,9 +99,34 @@ GRANT USAGE ON SCHEMA evil TO PUBLIC
 """
 
 
+# Commands that a superuser runs, with the target in front of the rest. The last ones act.
+COMMANDS: Final = (
+    ("queues",),
+    ("doctor",),
+    ("check",),
+    ("libraries",),
+    ("operations",),
+    ("trash", "list"),
+    ("setup", "--print"),
+    ("purge", "status", "--dry-run"),
+    ("requeue", "status", "--dry-run"),
+    ("pause", "status", "--for", "1m", "--yes", "--reason", "test"),
+    ("resume", "status", "--yes", "--reason", "test"),
+    ("purge", "fifo", "--state", "ready", "--yes", "--reason", "test"),
+)
+
+
+def called_in_sql() -> frozenset[str]:
+    """The names of functions that qmon's SQL for PostgreSQL calls."""
+    folder = Path(__file__).parents[2] / "sql" / "postgres"
+    return frozenset(
+        name for file in folder.rglob("*.sql") for name in re.findall(r"[a-z_0-9]+(?=\()", file.read_text("utf-8"))
+    )
+
+
 @contextlib.contextmanager
 def owned_by_mallory(url: str) -> Iterator[str]:
-    """The database's URL for a role that owns it and is no superuser; the role is dropped at the end."""
+    """Give the database to a role that is no superuser; yields the database's URL for that role."""
     query(url, f"CREATE ROLE {MALLORY} LOGIN")
     name = query(url, "SELECT pg_catalog.current_database()")[0][0]
     query(url, f"ALTER DATABASE {name} OWNER TO {MALLORY}")
@@ -112,30 +137,79 @@ def owned_by_mallory(url: str) -> Iterator[str]:
     try:
         yield theirs
     finally:
-        query(url, f"ALTER DATABASE {name} OWNER TO postgres")
-        query(url, f"SET search_path = pg_catalog; DROP OWNED BY {MALLORY} CASCADE; DROP ROLE {MALLORY}")
+        look(url, f"ALTER DATABASE {name} OWNER TO postgres")
+        look(url, f"ALTER DATABASE {name} RESET ALL")
+        look(url, "ALTER SCHEMA public OWNER TO pg_database_owner")
+        look(url, f"DROP OWNED BY {MALLORY} CASCADE")
+        look(url, f"DROP ROLE {MALLORY}")
 
 
 def plant_twins(theirs: str, names: Iterable[str]) -> int:
     """Plant twins of the functions with these names and of all operators; returns how many functions there are."""
     with connected(theirs) as raw:
         raw.execute("SET search_path = pg_catalog")
-        raw.execute("SELECT set_config('evil.names', ?, false)", ",".join(names)).fetchall()
+        raw.execute("SELECT set_config('evil.names', ?, false)", ",".join(sorted(names))).fetchall()
         raw.execute(_TWINS)
         counted = "SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
         return int(raw.execute(counted).fetchval())
 
 
+def look(url: str, text: str) -> list[tuple[object, ...]]:
+    """Run a statement as a superuser, which must not run their code, either: see the search_path."""
+    raw = pyodbc.connect(odbc(url) + ";pqopt={options='-c search_path=pg_catalog'}", autocommit=True)
+    with contextlib.closing(raw):
+        cursor = raw.execute(text)
+        return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
+
+
 def evil_calls(url: str) -> int:
     """How many times functions of theirs were called so far, by sessions that have ended."""
-    with connected(url) as raw:
-        raw.execute("SET search_path = pg_catalog")
-        counted = "SELECT coalesce(sum(calls), 0) FROM pg_stat_user_functions WHERE schemaname = 'evil'"
-        return int(raw.execute(counted).fetchval())
+    return int(
+        str(
+            look(
+                url,
+                "SELECT coalesce(sum(calls), 0) FROM pg_stat_user_functions WHERE schemaname IN ('evil', 'public')"
+                " AND funcname NOT LIKE 'fifo%' AND funcname NOT LIKE 'status%'",
+            )[0][0]
+        )
+    )
 
 
-def is_superuser(url: str) -> bool:
-    """Whether the role has become what it must not."""
-    with connected(url) as raw:
-        raw.execute("SET search_path = pg_catalog")
-        return bool(raw.execute("SELECT rolsuper FROM pg_roles WHERE rolname = ?", MALLORY).fetchval())
+def has_risen(url: str) -> bool:
+    """Whether the role has become a superuser."""
+    return look(url, f"SELECT rolsuper FROM pg_roles WHERE rolname = '{MALLORY}'") != [(False,)]
+
+
+def readings(url: str, environment: Mapping[str, str]) -> list[tuple[object, ...]]:
+    """What ``qmon status`` says of each queue."""
+    done = call("status", url, "--output", "json", environment=environment)
+    assert done.exit_code == 0, done.output
+    return [(each["name"], each["ready"], each["in_progress"]) for each in json.loads(done.stdout)["queues"]]
+
+
+def faults_of_twins(url: str, folder: Path, names: Iterable[str]) -> list[str]:
+    """Run every command in a database full of twins; returns what has gone wrong, a line each.
+
+    The database has the queues ``fifo`` and ``status`` with messages in them.
+    """
+    environment = {"XDG_CONFIG_HOME": str(folder / "config"), "XDG_STATE_HOME": str(folder / "state")}
+    before = readings(url, environment)
+    faults: list[str] = []
+    with owned_by_mallory(url) as theirs:
+        planted = plant_twins(theirs, names)
+        if planted < 500:
+            faults.append(f"only {planted} twins were planted")
+        if readings(url, environment) != before:
+            faults.append("status: other readings than before")
+        for command in (("status",), *COMMANDS):
+            done = call(command[0], *(command[1:2] if command[0] == "trash" else ()), url,
+                        *(command[2:] if command[0] == "trash" else command[1:]), environment=environment)  # fmt: skip
+            if done.exit_code not in (0, 1) or "went wrong" in done.output:
+                faults.append(f"{' '.join(command)}: exit code {done.exit_code}: {done.output[-300:]}")
+            if (calls := evil_calls(url)) > 0:
+                faults.append(f"{' '.join(command)}: {calls} calls of their functions")
+                break
+            if has_risen(url):
+                faults.append(f"{' '.join(command)}: the role has become a superuser")
+                break
+    return faults

@@ -27,6 +27,7 @@ from qmon.monitor.poll.poller import Poller
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.install.install import install
+from tests.contract.engines import as_application
 from tests.facts import wait_until
 
 ROOMY: Final = Budget(share=1.0)
@@ -41,7 +42,7 @@ def target_of(url: str) -> Target:
 def connect(url: str) -> Connection:
     """A connection of qmon's own, free to write."""
     target = target_of(url)
-    return engine_for(target).connect(target, Session("test"))
+    return as_application(engine_for(target).connect(target, Session("test")))
 
 
 def installed(url: str, *designs: str, schema: str = "public", ring_size: int = 1000) -> list[Layout]:

@@ -184,6 +184,25 @@ def test_rows_of_libraries_whose_workers_do_not_run_here(tables: Made, database:
     assert set(query(database, table)) == before
 
 
+def test_a_trigger_that_puts_discarded_jobs_back_is_named_and_nothing_is_discarded(
+    database: str, tmp_path: Path
+) -> None:
+    query(database, DELAYED_JOB.tables)
+    query(
+        database,
+        "CREATE FUNCTION spring() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " OLD.id = OLD.id + 1000; INSERT INTO delayed_jobs SELECT OLD.*; RETURN NULL; END $$;"
+        "CREATE TRIGGER spring AFTER DELETE ON delayed_jobs FOR EACH ROW EXECUTE FUNCTION spring()",
+    )
+    before = query(database, "SELECT q::text FROM delayed_jobs AS q ORDER BY 1")
+    prepared = operator(database, tmp_path).purge(layout_of(database, "mails"), Choice())
+    assert prepared.plan.count > 0
+    result = applied(prepared)
+    assert (result.done, result.refused) == (0, prepared.plan.count)
+    assert "a trigger puts rows back into the table, or inserts others: spring" in result.notes[0]
+    assert query(database, "SELECT q::text FROM delayed_jobs AS q ORDER BY 1") == before
+
+
 def test_jobs_that_are_in_no_queue_are_not_taken_for_all(database: str, tmp_path: Path) -> None:
     query(database, DELAYED_JOB.tables + "INSERT INTO delayed_jobs (run_at) VALUES (timezone('UTC', now()));")
     layout = layout_of(database, "mails")

@@ -1,7 +1,8 @@
 """A small program for the tests in a real terminal: the dashboard over figures made by hand, new ones twice a second.
 
 With ``reading`` as its argument, a thread never ends. With ``stuck``, the source stops inside its second poll for ever,
-``broken`` and a file, it logs there, much and from a thread, until the fold fails.
+``broken`` and a file, it logs there, much and from a thread, until the fold fails. With ``deaf`` reading the terminal
+fails at the first key.
 """
 
 from __future__ import annotations
@@ -13,11 +14,16 @@ import time
 from pathlib import Path
 from threading import Event, Thread
 
+from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
+from textual.message import Message
+
 from qmon import log
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.source import Sink
 from qmon.tui import run
+from qmon.tui.driver import TerminalDriver
 from tests.tui.scripted import Scripted, later_view
 
 LOG = logging.getLogger("qmon.test")
@@ -57,12 +63,20 @@ class Living(Scripted):
         self.over.set()
 
 
+def deaf(driver: LinuxDriver, message: Message) -> None:
+    """Fail at a key."""
+    if isinstance(message, Key):
+        raise RuntimeError("no terminal")
+
+
 if __name__ == "__main__":
     source = Living()
     source.stuck, source.broken = "stuck" in sys.argv, "broken" in sys.argv
     if "reading" in sys.argv:
         Thread(target=Event().wait).start()
-    with log.written(Path(sys.argv[-1]), logging.DEBUG if source.broken else None):
+    if "deaf" in sys.argv:
+        TerminalDriver.process_message = deaf  # type: ignore[assignment,method-assign]
+    with log.written(Path(sys.argv[-1]), logging.DEBUG if source.broken or "deaf" in sys.argv else None):
         code = run(source, source.fold, prod=True)
     sys.stdout.write(f"left with {code}\n")
     sys.exit(code)

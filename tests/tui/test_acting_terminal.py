@@ -10,7 +10,8 @@ import pytest
 
 from tests.facts import query, wait_until
 from tests.jobs import configuration, fill, states
-from tests.tui.test_terminal import Tmux
+from tests.silence import COMMIT_OF_A_BATCH, Tunnel, tunnel
+from tests.tui.test_terminal import Tmux, gone
 
 
 @pytest.fixture
@@ -63,3 +64,54 @@ def test_requeue_undo_and_purge_by_keyboard_at_80_by_24(shop: tuple[str, Tmux]) 
     terminal.keys("q")
     wait_until(lambda: "● live" not in terminal.screen(), what="it leaves")
     assert query(database, "SELECT count(*) FROM qmon.operations WHERE state = 'done'") == [(3,)]
+
+
+@pytest.fixture
+def quiet_shop(database: str, tmp_path: Path) -> Iterator[tuple[Tunnel, Tmux]]:
+    """The dashboard on the database, over a tunnel that can go silent."""
+    fill(database, dead=3, alive=2, ready=4)
+    with tunnel(database) as quiet:
+        place = tmp_path / "qmon.toml"
+        place.write_text(configuration(quiet.url, settings='interval = "500ms"'), encoding="utf-8")
+        program = ["env", f"XDG_STATE_HOME={tmp_path}", sys.executable, "-m", "qmon"]
+        terminal = Tmux(program=[*program, "connect", "shop", "-c", str(place)], cells=80, rows=24)
+        yield quiet, terminal
+        terminal.close()
+
+
+def requeue_over(quiet: Tunnel, terminal: Tmux) -> None:
+    """Requeue, and have no answer to the commit of the first batch."""
+    terminal.expect("● live")
+    terminal.expect("jobs")
+    terminal.keys("r")
+    terminal.expect("Requeue 3 messages of jobs")
+    quiet.silence_at(*COMMIT_OF_A_BATCH, passes=True)
+    terminal.keys("Left")
+    terminal.keys("Enter")
+    assert quiet.silent.wait(30)
+
+
+def test_the_second_stop_leaves_an_action_that_has_no_answer(quiet_shop: tuple[Tunnel, Tmux], tmp_path: Path) -> None:
+    quiet, terminal = quiet_shop
+    requeue_over(quiet, terminal)
+    terminal.keys("C-c")
+    terminal.expect("stops after this batch")
+    terminal.keys("C-c")
+    wait_until(lambda: "stops after this batch" not in terminal.screen(), what="the dialog closes")
+    audit = tmp_path / "qmon" / "operations.jsonl"
+    wait_until(lambda: '"state": "unknown"' in audit.read_text(), what="the audit says that it is unknown")
+    terminal.expect("unknown")
+    terminal.keys("q")
+    wait_until(lambda: gone(terminal.pid), what="it has left")
+    assert states(quiet.direct) == {"ready": 7, "working": 2}
+
+
+def test_q_leaves_while_an_action_has_no_answer(quiet_shop: tuple[Tunnel, Tmux], tmp_path: Path) -> None:
+    quiet, terminal = quiet_shop
+    requeue_over(quiet, terminal)
+    terminal.keys("b")
+    terminal.keys("q")
+    terminal.expect("press q again")
+    terminal.keys("q")
+    wait_until(lambda: gone(terminal.pid), what="it has left")
+    assert '"state": "unknown"' in (tmp_path / "qmon" / "operations.jsonl").read_text()

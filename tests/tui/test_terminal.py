@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import secrets
+import shlex
 import signal
 import subprocess
 import sys
@@ -153,6 +154,45 @@ def test_no_line_of_the_log_is_on_the_screen_and_what_ends_the_dashboard_is_in_t
         tmux.close()
     assert "in fold" in place.read_text()
     assert "ValueError: no number: '•••'" in place.read_text()
+
+
+@pytest.mark.parametrize("typed", ["e9", "e9 31", "1b e9", "c3", "ff fe 00", "1b 5b 32 30 30 7e e4 1b 5b 32 30 31 7e"])
+def test_bytes_that_are_no_utf8_do_not_end_it(tmux: Tmux, typed: str) -> None:
+    """A key of a Latin-1 terminal, an alt key, half a character, binary data and a paste."""
+    tmux.expect("● live")
+    tmux.keys("-H", *typed.split())
+    tmux.keys("3")
+    tmux.expect("3 waits")
+    tmux.keys("q")
+    tmux.expect("left with 0")
+
+
+def test_what_ends_the_reading_of_the_terminal_is_logged(tmp_path: Path) -> None:
+    place = tmp_path / "q.log"
+    tmux = Tmux("deaf", str(place), cells=200)
+    try:
+        tmux.expect("● live")
+        tmux.keys("1")
+        tmux.expect("left with 1")
+        assert f"please report it with {place}" in tmux.screen()
+    finally:
+        tmux.close()
+    assert "RuntimeError: no terminal" in place.read_text()
+
+
+def test_ctrl_z_goes_back_to_the_shell_and_fg_returns() -> None:
+    tmux = Tmux(program=["bash", "--norc", "--noprofile", "-i"])
+    try:
+        tmux.keys("PS1='shell> '", "Enter", shlex.join(PROGRAM), "Enter")
+        tmux.expect("● live")
+        tmux.keys("C-z")
+        tmux.expect("Stopped")
+        tmux.keys("fg", "Enter")
+        tmux.expect("● live")
+        tmux.keys("q")
+        tmux.expect("left with 0")
+    finally:
+        tmux.close()
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)])

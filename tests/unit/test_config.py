@@ -55,6 +55,7 @@ id = "Id"
 connect = "OldDsn"
 engine = "sqlserver"
 read_only = true
+schema_owner = "dba"
 """
 EMPTY = parse_config("", PATH)
 
@@ -64,7 +65,7 @@ def test_the_whole_file_is_read() -> None:
     assert config.settings == Settings(1.0, 0.5, "dusk")
     orders, old = config.targets["orders"], config.targets["old"]
     assert (orders.prod, orders.read_only, orders.environment) == (True, False, "Frankfurt")
-    assert (old.engine, old.read_only, old.queues) == ("sqlserver", True, ())
+    assert (old.engine, old.read_only, old.schema_owner, old.queues) == ("sqlserver", True, "dba", ())
     assert orders.queues == (
         Layout(
             "orders",

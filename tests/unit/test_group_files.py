@@ -15,6 +15,11 @@ from qmon.model.layout.layout import TableName
 READY = '[[state]]\nname = "ready"\nwhen = { status = "new" }\n'
 
 
+def state(name: str, when: str) -> str:
+    """A state as a file has it."""
+    return f'[[state]]\nname = "{name}"\nwhen = {when}\n'
+
+
 def group(text: str) -> Group:
     """The group that is written so."""
     return group_from_dict(tomllib.loads(text), TableName("s", "jobs"), where="file")
@@ -71,6 +76,22 @@ def test_a_condition_is_read(text: str, condition: object) -> None:
             "file.state[1].kind: 'redy' is unknown; did you mean ready?",
         ),
         (
+            'name = "jobs"\nid = "id"\n'
+            + state("ready", "{ s = ['new', 'again'] }")
+            + state("done", "{ s = 'again' }"),
+            'file: ready and done have the same value ("again" and "again"); give each state a value of its own',
+        ),
+        (
+            'name = "jobs"\nid = "id"\n' + state("ready", "{ s = 1 }") + state("dead", "{ s = [4, '1'] }"),
+            'file: ready and dead have the same value (1 and "1")',
+        ),
+        (
+            'name = "jobs"\nid = "id"\n'
+            + state("ready", "{ taken = { null = true } }")
+            + state("in_progress", "{ taken = { null = true } }"),
+            "file: ready and in_progress have the same condition; give each state its own",
+        ),
+        (
             'name = "jobs"\nid = "id"\n' + READY + '[[steps]]\ntable = "t"\nid = "id"\n',
             "file.steps[1]: needs pushed or",
         ),
@@ -80,6 +101,14 @@ def test_each_fault_is_named(text: str, fault: str) -> None:
     with pytest.raises(BadInput) as found:
         group(text)
     assert str(found.value).startswith(fault)
+
+
+def test_the_values_of_two_states_may_be_told_apart_by_another_column() -> None:
+    text = 'name = "jobs"\nid = "id"\n'
+    text += state("ready", "{ s = 1, due = { past = true } }") + state(
+        "scheduled", "{ s = 1, due = { future = true } }"
+    )
+    assert [each.name for each in group(text).states] == ["ready", "scheduled"]
 
 
 def test_a_queue_of_a_group_has_the_figures_of_its_states() -> None:

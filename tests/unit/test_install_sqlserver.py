@@ -75,7 +75,8 @@ def driver(failing: str, number: int, words: str, state: str = "42000") -> Drive
     )
     there: Result = (("kind", "name"), [("schema", "qmon"), ("table", "queues")])
     fault = (state, f"[{state}] {SERVER}{words} ({number}) (SQLExecDirectW)")
-    return Driver({"action/objects": there, "control/registry": registry}, failing, fault)
+    trust: Result = (("object", "problem", "advice"), [])
+    return Driver({"catalog/trust": trust, "action/objects": there, "control/registry": registry}, failing, fault)
 
 
 @pytest.mark.parametrize(

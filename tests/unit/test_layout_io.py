@@ -127,6 +127,14 @@ def test_a_pop_may_delete_a_row_that_has_a_state() -> None:
         ('name = "a"\ntable = "b"\nid = "c"\nstate = {column = "d", done = 1}', "q.state: needs ready, "),
         ('name = "a"\ntable = "b"\nid = "c"\nstate = {column = "d", redy = 1}', "q.state.redy: unknown key; did you "),
         ('name = "a"\ntable = "b"\nid = "c"\nstate = {column = "d", ready = 1.5}', "q.state.ready: must be a text or "),
+        (
+            'name = "a"\ntable = "b"\nid = "c"\nstate = {column = "d", ready = 1, in_progress = 2, dead = 2}',
+            "q.state: in_progress and dead have the same value (2 and 2); give each state a value of its own",
+        ),
+        (
+            'name = "a"\ntable = "b"\nid = "c"\nstate = {column = "d", ready = "1", done = 1}',
+            'q.state: ready and done have the same value ("1" and 1); give each state a value of its own',
+        ),
         ('name = "a"\ntable = "b"\ndesign = "naive"\nstate = "S"', "q.state: needs ready, "),
         ('name = "a"\ntable = "b"\nid = "c"\nowner = {column = "d", kind = "sesion"}', "q.owner.kind: 'sesion' is unk"),
         (

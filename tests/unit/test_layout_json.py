@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.io import layout_from_json, layout_to_json
-from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from tests.strategies import state_columns
 
 names = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=20)
 tables = st.builds(TableName, names, names)
-values = st.integers(-(2**63) + 1, 2**63 - 1) | names
 layouts = st.builds(
     Layout,
     queue=names,
     design=st.sampled_from(sorted(TRAITS)),
     table=tables,
     id=st.none() | names,
-    state=st.none() | st.builds(StateColumn, names, values, st.none() | values, st.none() | values),
+    state=st.none() | state_columns,
     payload=st.none() | names,
     sequence=st.none() | tables,
     data_table=st.none() | tables,

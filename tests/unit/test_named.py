@@ -79,6 +79,7 @@ class Server(Driver):
             assert self.values == ("Orders", "", ""), "in the order of the text: its name, its schema twice"
         rows: dict[str, list[tuple[object, ...]]] = {
             "catalog/registry": [(False, False)],
+            "catalog/trust": [],
             "catalog/named": [*self.rows],
         }
         return columns, rows.get(self.asked[-1], [])

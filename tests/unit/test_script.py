@@ -100,6 +100,8 @@ class Bare:
 
     def fetch(self, bound: Bound) -> Rows:
         columns = bound.statement.columns
+        if bound.statement.name == "catalog/trust":
+            return Rows(columns, ())
         if bound.statement.name == "catalog/setup":
             return Rows(columns, (tuple(False for _ in columns),))
         if bound.statement.name == "catalog/setup_objects":

@@ -121,6 +121,20 @@ def test_who_may_not_write_an_identity_has_it_written_by_the_procedure() -> None
     assert granted == {"qmon.make_store", "qmon.put_back"}
 
 
+def test_operators_write_operations_and_pauses_through_procedures_alone() -> None:
+    for name, tables in (("operator_operations", ("operations",)), ("operator_pauses", ("pauses",))):
+        granted = text(f"control/{name}", 11)
+        for table in tables:
+            assert not re.search(rf"GRANT [^;]*(INSERT|UPDATE|DELETE)[^;]*qmon\.{table}\b", granted)
+    assert not queries.exists("sqlserver", "control/operator_registry", (11, 0))
+    bodies = text("control/03_operations", 11)
+    own = re.findall(r"CREATE PROCEDURE qmon\.(operation_\w+)(.*?)\nEND'\)", bodies, re.S)
+    assert {name for name, _ in own} == {f"operation_{each}" for each in ("begin", "count", "end", "undone", "emptied")}
+    for name, body in own:
+        assert "ORIGINAL_LOGIN()" in body or name == "operation_begin", name
+    assert "login" not in re.search(r"INSERT INTO qmon\.operations \((.*?)\)", own[0][1], re.S).group(1)  # type: ignore[union-attr]
+
+
 class Making:
     """A connection that answers as a server does whose procedure makes stores."""
 
@@ -135,7 +149,7 @@ class Making:
             self.made.append(bound)
             return Rows(columns, ((7,),))
         assert bound.statement.name == "action/operate/stores"
-        kept = tuple((7, "trash", "dbo.[a.b]", m.values["structure"], False, "qmon_store") for m in self.made)
+        kept = tuple((7, "trash", "dbo.[a.b]", m.values["structure"], "qmon_store") for m in self.made)
         return Rows(columns, kept)
 
     @contextlib.contextmanager

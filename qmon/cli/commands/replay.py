@@ -75,7 +75,10 @@ def replay(
         played = Replay(reader, begin_at, speed=speed)
         past = of_replay(played, recording, baselines)
         environment, preferences = reader.session.environment, remembered()
-        raise typer.Exit(run(played, played.fold, environment=environment, known=past, preferences=preferences))
+        code = run(played, played.fold, environment=environment, known=past, preferences=preferences)
+        _note_damage(reader)
+        raise typer.Exit(code)
+    _note_damage(reader)
 
 
 def export(
@@ -95,6 +98,12 @@ def export(
     zone = reader.session.zone
     first, last = local_time(done.first_at, zone), local_time(done.last_at, zone)
     note(f"qmon: {done.snapshots:,} snapshots, {first} to {last}, {size(done.bytes)} in {file}")
+    _note_damage(reader)
+
+
+def _note_damage(reader: RecordingReader) -> None:
+    if reader.damage:
+        note(f"qmon: {reader.damage}")
 
 
 def _moment(reader: RecordingReader, text: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 from collections.abc import Callable
 from functools import partial
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from qmon.stream.sending import Stream
 
 _LISTEN: Final = "127.0.0.1:9777"
+_AllowHost = Annotated[
+    list[str] | None,
+    typer.Option("--allow-host", metavar="NAME", help="A host name by which clients reach this server; repeatable."),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -50,19 +55,34 @@ def _dashboard(asked: bool) -> None:
         raise typer.Exit
 
 
+_Dashboard = Annotated[
+    bool, typer.Option("--dashboard", callback=_dashboard, is_eager=True, help="Write a dashboard for Grafana, end.")
+]
+
+
 def _check(
     listen: str | None, elsewhere: bool, record: Path | None, keep: float | None, max_size: str | None,
-    users: Path | None, certificate: Path | None, key: Path | None,
-) -> None:  # fmt: skip
-    """Raises ``BadInput`` for options that say nothing together."""
+    users: Path | None, certificate: Path | None, key: Path | None, allow_host: list[str] | None,
+) -> list[str]:  # fmt: skip
+    """The hosts as they are compared. Raises ``BadInput`` for them, and for options that contradict each other."""
     if (certificate is None) != (key is None):
         raise BadInput("--certificate and --key are given together")
     if record is None and (keep is not None or max_size is not None):
         raise BadInput("--keep and --max-size are about recordings: give --record")
-    if elsewhere and listen is None and (users is not None or certificate is not None):
+    if elsewhere and listen is None and (users is not None or certificate is not None or allow_host):
         raise BadInput(
-            "--users, --certificate and --key are about what is served: with --textfile or --otlp give --listen, too"
+            "--users, --certificate, --key and --allow-host are about what is served: with --textfile or --otlp give"
+            " --listen, too"
         )
+    return [_host(name) for name in allow_host or ()]
+
+
+def _host(name: str) -> str:
+    """A host name or address as it is compared. Raises ``BadInput`` for a URL, a port, or a pattern."""
+    bare = name.removeprefix("[").removesuffix("]") if name.count(":") > 1 else name
+    if not bare or not re.fullmatch(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*", bare):
+        raise BadInput(f"--allow-host is a host name or an address without a port, such as ops-1, not {name!r}")
+    return bare.lower()
 
 
 def serve(
@@ -102,6 +122,7 @@ def serve(
         Path | None, typer.Option("--certificate", metavar="FILE", help="Serve by TLS: the certificate, as PEM.")
     ] = None,
     key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="The certificate's key, as PEM.")] = None,
+    allow_host: _AllowHost = None,
     all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     every: Annotated[
@@ -110,10 +131,7 @@ def serve(
     rules: Annotated[  # written by its callback
         bool, typer.Option("--rules", callback=_rules, is_eager=True, help="Write alerting rules for Prometheus, end.")
     ] = False,
-    dashboard: Annotated[
-        bool,
-        typer.Option("--dashboard", callback=_dashboard, is_eager=True, help="Write a dashboard for Grafana, end."),
-    ] = False,
+    dashboard: _Dashboard = False,
 ) -> None:
     """Serve metrics for Prometheus, and what was polled for `qmon connect http://127.0.0.1:9777/TARGET`.
 
@@ -128,7 +146,7 @@ def serve(
     from qmon.metrics.server import MetricsServer
     from qmon.recording.write.retention import parse_size
 
-    _check(listen, bool(textfile or otlp), record, keep, max_size, users, certificate, key)
+    hosts = _check(listen, bool(textfile or otlp), record, keep, max_size, users, certificate, key, allow_host)
     tls = tls_of(certificate, key) if certificate is not None and key is not None else None
     allowed = users_of(users) if users is not None else None
     most = parse_size(max_size) if max_size is not None else None
@@ -139,7 +157,8 @@ def serve(
         serving = listen is not None or not (textfile or otlp)
         places, streams = [], _streams(known, every) if serving else {}
         if serving:
-            server = MetricsServer(listen or _LISTEN, [*readings.values()], allowed, tls, [*streams.values()])
+            sent = [*streams.values()]
+            server = MetricsServer(listen or _LISTEN, [*readings.values()], allowed, tls, sent, hosts)
             closed.callback(server.close)
             places.append(f"serving {server.url}")
         places += _sent_to(closed, textfile, otlp, [*readings.values()], every)

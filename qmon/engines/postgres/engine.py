@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from qmon.engines import drivers
-from qmon.engines.base import Bound, EngineName, Session, Statement, Target, Value
+from qmon.engines.base import SILENCE_S, Bound, EngineName, Session, Statement, Target, Value
+from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import format_conninfo, lookup, parse_conninfo, without
 from qmon.engines.postgres import errors as errors
@@ -18,11 +20,14 @@ from qmon.engines.postgres.arrays import array
 from qmon.engines.prepared import PreparedStatements
 from qmon.engines.rows import records
 from qmon.engines.sql.queries import load, render
-from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError
+from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError, Unreachable
 from qmon.model.config_reader import nearest
 from qmon.model.layout.zones import UTC_ZONE, Zone
+from qmon.model.text import duration
 
 if TYPE_CHECKING:
+    import pyodbc
+
     from qmon.engines.odbc import OdbcConnection
 
 T = TypeVar("T")
@@ -51,6 +56,7 @@ _ROOM_S: Final = (0.05, 0.2, 0.5)
 
 _SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _MAX_NAME: Final = 63
+_LOGINS: Final = BoundedCalls()
 _QUIRKS: Final = {
     "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
     "UseServerSidePrepare": "1",  # values travel apart from the text, and untyped
@@ -64,6 +70,32 @@ _LIBPQ: Final = {
 }
 """After some ten seconds without an answer to a probe the network counts as gone."""
 
+SEARCH_PATH: Final = "pg_catalog, pg_temp"
+"""Where our sessions look for names without a schema. Named last, pg_temp hides nothing."""
+
+_PINNED: Final = {
+    # A better match in another schema would run its owner's code as our role, already in psqlODBC's first query.
+    "search_path": SEARCH_PATH,
+    # These change what the text of a statement means. Whoever owns the database can set each by ALTER DATABASE.
+    "standard_conforming_strings": "on",  # else \\ in a literal begins an escape
+    "transform_null_equals": "off",  # else "x = NULL" finds rows
+    "array_nulls": "on",
+    # These change what values look like as text. We compare such texts, and keep them for an undo.
+    "bytea_output": "hex",
+    "DateStyle": "ISO, MDY",
+    "IntervalStyle": "postgres",
+    "quote_all_identifiers": "off",
+    # Actions lock rows and look again, which only READ COMMITTED allows.
+    "default_transaction_isolation": "read committed",
+    # A library that the server would load into our session.
+    "local_preload_libraries": "",
+}
+"""Settings that a connection begins with, so that they hold before its first statement.
+
+Not pinned: ``row_security``, since a role that sees a part of a table is told so; ``role``, which administrators set on
+purpose; what only a superuser may set.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class _Introduction:
@@ -75,6 +107,7 @@ class _Introduction:
     source: str
     age_s: float
     standby: bool
+    search_path: str
 
 
 _TEXTS: Final = ("text", "character varying", "character", "bpchar")
@@ -219,12 +252,13 @@ class Postgres:
                 _unset(connection)
                 pooler.check(connection, second, Bound(_statement("own_process")), target.name)
                 connection.share()
-            connection.set_up(Bound(_statement("session"), _settings(session)))
+            connection.set_up(Bound(_statement("session"), _settings(target, session)))
+            connection.expect(session)
         except BaseException:
             connection.close()
             raise
         connection.limits = lambda seconds: Bound(
-            _statement("session"), _settings(replace(session, statement_timeout_s=seconds))
+            _statement("session"), _settings(target, replace(session, statement_timeout_s=seconds))
         )
         if session.repeats and not connection.pooled:  # what is prepared would stay with the next user
             connection.prepared = PreparedStatements()
@@ -234,23 +268,25 @@ class Postgres:
         """A connection on which nothing was set, what it says of itself, and the application name that we gave."""
         from qmon.engines import odbc
 
-        def explain(fault: DriverFault) -> QmonError:
-            return errors.connecting(fault, target)
-
         keywords = self.keywords(target, session)
-        raw = _with_room(lambda: odbc.connect(keywords, target.password, session.login_timeout_s, explain))
+        raw = _with_room(lambda: _logged_in(keywords, target, session.login_timeout_s))
         major = int(odbc.server_version(raw).split(".")[0])
         if major < MIN_MAJOR:
             raw.close()
             raise BadInput(f"{target.name}: PostgreSQL {major} is too old; qmon needs {MIN_MAJOR} or later")
         role = lookup(target.parameters, "UID") or ""
-        connection = odbc.OdbcConnection(raw, lambda fault, name: errors.running(fault, name, role), nul_allowed=False)
-        connection.raised_hidden = target.raised_hidden
+        connection = odbc.OdbcConnection(
+            raw, lambda fault, name: errors.running(fault, name, role), nul_allowed=False, login=session
+        )
+        connection.hide_raised(target.raised_hidden)
         try:
             (found,) = records(_Introduction, connection.fetch(Bound(_statement("introduction"))))
         except BaseException:
             connection.close()
             raise
+        if found.search_path != SEARCH_PATH:
+            connection.close()
+            raise errors.no_search_path(target.name)
         role = found.role
         connection.introduce((found.major, found.minor), found.session_id)
         return connection, found, parse_conninfo(keywords.get("pqopt", "")).get("application_name", "")
@@ -266,21 +302,53 @@ class Postgres:
         mode = lookup(given, "SSLmode")
         if mode is not None and mode not in _SSL_MODES:
             raise BadInput(f"{target.name}: the sslmode {mode!r} is unknown{nearest(mode, _SSL_MODES)}")
-        if lookup(given, "FILEDSN") is not None:  # what the file says about pqopt would be lost if we sent our own
-            return _QUIRKS | {"KeepaliveTime": "5", "KeepaliveInterval": "2"} | given
-        dsn = lookup(given, "DSN")
+        dsn, file = lookup(given, "DSN"), lookup(given, "FILEDSN")
         libpq = _LIBPQ | {"application_name": application(session), "connect_timeout": _whole(session.login_timeout_s)}
         # psqlODBC takes a name in a keyword as it stands, so that one with ; or braces cannot be written there.
         for setting, keyword in (("host", "Server"), ("port", "Port"), ("user", "UID"), ("dbname", "Database")):
             if value := lookup(given, keyword, *(["Servername"] if keyword == "Server" else ["Username"])):
                 libpq[setting] = value
+        # Of a keyword that is given twice the driver takes one: ours has to hold what the DSN says, too.
+        if file is not None:
+            libpq |= parse_conninfo(drivers.file_dsn_keyword(file, "pqopt"))
+            dsn = dsn or drivers.file_dsn_keyword(file, "DSN") or None
         if dsn is not None:
             libpq |= parse_conninfo(drivers.dsn_keyword(dsn, "pqopt"))
         libpq |= parse_conninfo(lookup(given, "pqopt") or "")
+        given_options = libpq.get(
+            "options", os.environ.get("PGOPTIONS", "")
+        )  # libpq reads the variable if none are given
+        libpq["options"] = f"{given_options} {_options(_PINNED)}".strip()  # of two, the last one counts
         rest = without(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "pqopt"))
-        if dsn is None and lookup(rest, "Driver") is None:
+        if dsn is None and file is None and lookup(rest, "Driver") is None:
             rest = {"DRIVER": find_driver()} | rest
         return _QUIRKS | rest | {"pqopt": format_conninfo(libpq)}
+
+
+def _options(settings: Mapping[str, str]) -> str:
+    """Settings as the server's command line takes them, on which a backslash keeps a space within its word."""
+    escaped = {name: value.replace("\\", "\\\\").replace(" ", "\\ ") for name, value in settings.items()}
+    return " ".join(f"-c {name}={value}" for name, value in escaped.items())
+
+
+def _logged_in(keywords: Mapping[str, str], target: Target, login_timeout_s: float) -> pyodbc.Connection:
+    """Connect. libpq keeps the login's deadline; the queries with which psqlODBC begins have none."""
+    from qmon.engines import odbc
+
+    def explain(fault: DriverFault) -> QmonError:
+        return errors.connecting(fault, target)
+
+    try:
+        return _LOGINS.within(
+            login_timeout_s + SILENCE_S,
+            lambda: odbc.connect(keywords, target.password, login_timeout_s, explain),
+            lambda late: late.close(),
+            target.name,
+        )
+    except CallTimeoutError:
+        raise Unreachable(
+            f"{target.name}: no answer to the login within {duration(login_timeout_s + SILENCE_S)}"
+        ) from None
 
 
 def _statement(name: str) -> Statement:
@@ -331,13 +399,14 @@ def find_driver() -> str:
     raise MissingDriver(f"the ODBC driver for PostgreSQL is not installed: {drivers.POSTGRES}")
 
 
-def _settings(session: Session) -> Mapping[str, Value]:
+def _settings(target: Target, session: Session) -> Mapping[str, Value]:
     return {
         "statement_timeout": _milliseconds(session.statement_timeout_s),
         "lock_timeout": _milliseconds(session.lock_timeout_s),
         "transaction_timeout": _milliseconds(session.idle_transaction_timeout_s),
         "read_only": "on" if session.read_only else "off",
         "application": application(session),
+        "schema_owner": target.schema_owner,
         "repeats": session.repeats,
     }
 

@@ -219,8 +219,8 @@ class SqlServer:
         except CallTimeoutError:
             raise errors.hanging(target) from None
         login = lookup(target.parameters, "UID") or ""
-        connection = over(raw, lambda fault, name: errors.running(fault, name, login), session.statement_timeout_s)
-        connection.raised_hidden = target.raised_hidden
+        connection = over(raw, lambda fault, name: errors.running(fault, name, login), session)
+        connection.hide_raised(target.raised_hidden)
         try:
             wait = -1 if session.lock_timeout_s is None else max(1, round(session.lock_timeout_s * 1000))
             name = "catalog/session_watch" if session.read_only else "catalog/session_act"
@@ -232,6 +232,7 @@ class SqlServer:
                     " connect to its primary"
                 )
             connection.introduce(_version(found.version), found.session_id)
+            connection.expect(session)
         except BaseException:
             connection.close()
             raise
@@ -263,14 +264,16 @@ class SqlServer:
 
 
 def over(
-    raw: pyodbc.Connection, explain: Callable[[DriverFault, str], QmonError], query_timeout_s: float | None = None
+    raw: pyodbc.Connection,
+    explain: Callable[[DriverFault, str], QmonError],
+    session: Session = Session(),  # noqa: B008
 ) -> OdbcConnection:
     """A connection to this kind of server over the driver's own; see ``OdbcConnection``."""
     from qmon.engines import odbc
 
     return odbc.OdbcConnection(
-        raw, explain, nul_allowed=True, query_timeout_s=query_timeout_s, most_values=_MOST_VALUES,
-        list_of=lasting.text_of,
+        raw, explain, nul_allowed=True, login=session, query_timeout_s=session.statement_timeout_s,
+        most_values=_MOST_VALUES, list_of=lasting.text_of,
     )  # fmt: skip
 
 

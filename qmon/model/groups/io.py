@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Final, Literal, cast
 
 from qmon.errors import BadInput
@@ -21,7 +23,7 @@ from qmon.model.groups.conditions import (
     Timed,
 )
 from qmon.model.groups.group import KINDS, Group, Kind, State, Step, Steps, Workers
-from qmon.model.layout.io import times_from
+from qmon.model.layout.io import check_distinct, times_from
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, LayoutSource, StateValue, TableName
 from qmon.model.layout.zones import COUNTED
 
@@ -71,7 +73,24 @@ def _states(keys: Keys) -> tuple[State, ...]:
     names = [state.name for state in states]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadInput(f"{keys.where}: two states are called {twice!r}")
+    _check_disjoint(keys.where, states)
     return states
+
+
+def _check_disjoint(where: str, states: Sequence[State]) -> None:
+    """Raise ``BadInput`` if a row can be in two states by the values of one column, or by equal conditions.
+
+    Conditions on several columns may overlap without a common row, so they are only compared as a whole.
+    """
+    for one, other in combinations(states, 2):
+        if one.when == other.when:
+            raise BadInput(f"{where}: {one.name} and {other.name} have the same condition; give each state its own")
+    by_column: defaultdict[ColumnRef, list[tuple[str, tuple[StateValue, ...]]]] = defaultdict(list)
+    for state in states:
+        if isinstance(state.when, OneOf) and not state.when.negated:
+            by_column[state.when.column].append((state.name, state.when.values))
+    for alike in by_column.values():
+        check_distinct(where, alike)
 
 
 def _state(keys: Keys) -> State:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Final, Literal, cast
 
@@ -30,6 +30,7 @@ from qmon.model.text import format_duration
 
 JSON_FORMAT: Final = 1
 """The registry's ``version``; a reader passes over a greater one."""
+_LONGEST: Final = 256 * 1024
 _COLUMNS: Final = (
     "started_at",
     "enqueued_at",
@@ -140,7 +141,9 @@ def layout_to_json(layout: Layout) -> str:
 
 
 def layout_from_json(text: str, *, where: str = "layout") -> Layout:
-    """The layout that ``layout_to_json`` wrote; its source is the registry. Raises ``BadInput`` where it is none."""
+    """The layout that ``layout_to_json`` wrote; its source is the registry. Raises ``BadInput`` if it is none."""
+    if len(text) > _LONGEST:
+        raise BadInput(f"{where}: a layout has {_LONGEST:,} characters at most, this one {len(text):,}")
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as problem:
@@ -223,8 +226,27 @@ def _state(keys: Keys, design: str) -> StateColumn | None:
     if given["ready"] is None:
         raise BadInput(f"{inner.where}: needs ready, the value of a message that waits")
     state = StateColumn(inner.need_text("column"), given["ready"], given["in_progress"], given["done"], given["dead"])
+    check_distinct(inner.where, [(name, (value,)) for name, value in given.items() if value is not None])
     inner.finish()
     return state
+
+
+def check_distinct(where: str, states: Sequence[tuple[str, Collection[StateValue]]]) -> None:
+    """Raise ``BadInput`` that begins with ``where`` if two states share a value of the state column.
+
+    ``states``: the name of each state and its values. The number 1 and the text "1" are the same value: the column's
+    type decides what the server compares.
+    """
+    taken: dict[str, tuple[str, StateValue]] = {}
+    for name, values in states:
+        for value in values:
+            other, as_other = taken.setdefault(str(value), (name, value))
+            if other != name:
+                # As JSON the two show whether each is a text or a number.
+                shown = f"{json.dumps(as_other, ensure_ascii=False)} and {json.dumps(value, ensure_ascii=False)}"
+                raise BadInput(
+                    f"{where}: {other} and {name} have the same value ({shown}); give each state a value of its own"
+                )
 
 
 def _owner(keys: Keys) -> OwnerColumn | None:

@@ -31,7 +31,7 @@ _PLAIN: Final = "_plain"
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A table. ``visible``: found without naming the schema; ``pages`` are of 8 kB."""
+    """A table. ``visible``: preferred to others of that name, if the schema is not named; ``pages`` are of 8 kB."""
 
     table_id: int
     table_schema: str

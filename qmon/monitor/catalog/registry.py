@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from qmon.engines.control_schema import why_untrusted
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.model.layout.io import JSON_FORMAT, layout_from_json
@@ -36,6 +37,8 @@ def registered(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool
     if not queries.exists(engine, "catalog/registry", version):
         return [], [], False
     state = catalog.ask(RegistryState, "catalog/registry")[0]
+    if (why := why_untrusted(catalog.connection, catalog.engine)) is not None:
+        return [], [ProbeFailure("registry", why, gone=True)], False
     if not state.installed:
         return [], [], False
     if not state.readable:

@@ -43,8 +43,8 @@ _CATALOGUE_S: Final = 5.0
 """Seconds that reading the catalogue again may take longer than a poll."""
 FIRST_READ_S: Final = 30.0
 """The same for the first time over a connection: a server that has just come up reads its catalogue from disk."""
-POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True)
-"""The session of the connection that polls."""
+# The watchdog abandons a poll that is not answered, so that a call needs no thread and no deadline of its own.
+POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True, silence_s=None)
 READING: Final = f"reading the catalog: the first time on a cold server may take {duration(FIRST_READ_S)}"
 _REPORT_S: Final = 2.0
 """What takes longer is reported."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import deque
@@ -15,8 +16,12 @@ from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, PermissionMi
 from qmon.model.layout.layout import Layout
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES
+from qmon.operate.plan.rights import queue_tables, unkept
+from qmon.operate.run.batches import RowRefused
 from qmon.operate.run.pacing import IDLE_S, BatchPace
+from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql
+from qmon.operate.table import Structure, read_structure
 
 SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
 """Of the connection that archives: it gives up soon where somebody holds what it wants."""
@@ -92,8 +97,13 @@ def check(connection: Connection, engine: Engine, layout: Layout) -> None:
         "archive_log": object_names.table_name(layout.table.schema, layout.table.name, "archive_log").parts,
         "archive": _routine(layout),
     }
+    sql = Sql(connection, engine)
+    for table in queue_tables(layout):
+        columns = [each.column_name for each in read_structure(sql, table).columns]
+        if (why := unkept(sql, table, columns, masked_only=True)) is not None:
+            raise BadInput(f"cannot archive {layout.queue!r}: {why}; nothing was changed")
     try:
-        statement = Sql(connection, engine).statement("action/archive_rights", names)
+        statement = sql.statement("action/archive_rights", names)
         missing = [str(row[0]) for row in connection.fetch(Bound(statement)).rows]
     except PermissionMissing as problem:
         raise BadInput(f"not allowed to archive {layout.queue!r}: {problem}; nothing was changed") from problem
@@ -125,6 +135,7 @@ class Archiver:
         self._recent: deque[tuple[float, int]] = deque()
         self._moved = self._batches = self._held_up = self._unsure = 0
         self._ended: Ended = "running"
+        self._tables: tuple[Structure, ...] | None = None
 
     def outcome(self) -> ArchiveResult:
         """The result so far."""
@@ -170,13 +181,20 @@ class Archiver:
 
     def _batch(self, connection: Connection) -> tuple[int, float, str]:
         """One batch: messages moved, seconds to rest, and why nothing came of it."""
-        statement = Sql(connection, self._engine).statement("action/archive", {"archive": _routine(self._layout)})
+        sql = Sql(connection, self._engine)
+        statement = sql.statement("action/archive", {"archive": _routine(self._layout)})
         begun = time.monotonic()
         try:
-            rows = connection.fetch(Bound(statement, {"limit": self._pace.size})).rows
+            watched = self._watched(sql)
+            with connection.transaction() if watched else contextlib.nullcontext():
+                triggers = TriggerWatch(sql, "delete", *watched)
+                rows = connection.fetch(Bound(statement, {"limit": self._pace.size})).rows
+                triggers.check_no_inserts()
+        except RowRefused as problem:
+            raise BadInput(f"not archived: {problem}; the batch was rolled back") from problem
         except PermissionMissing as problem:
             raise BadInput(f"not allowed to archive {self._layout.queue!r}: {problem}") from problem
-        except ConnectionLost:
+        except (ConnectionLost, KeyboardInterrupt):  # the second Ctrl-C does not wait for an answer
             self._unsure += 1
             raise
         except QueryFailed as problem:
@@ -190,6 +208,13 @@ class Archiver:
         self._batches += moved > 0
         self._recent.append((now, moved))
         return moved, self._pace.after(moved, now - begun), ""
+
+    def _watched(self, sql: Sql) -> tuple[Structure, ...]:
+        """The tables of the queue if their triggers must be watched: without end, they might put rows back."""
+        if self._tables is None:
+            tables = queue_tables(self._layout) if TriggerWatch.possible(sql) else ()
+            self._tables = tuple(each for table in tables if (each := read_structure(sql, table)).named("on delete"))
+        return self._tables
 
     def _progress(self, pause_s: float, problem: str) -> ArchiveProgress:
         now = time.monotonic()

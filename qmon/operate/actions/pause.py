@@ -105,7 +105,8 @@ class _SetSwitch:
             until_ms = self._write(sql, operation.reason, set_now=at_once)
             tally.done = 1
         if self.for_s is not None and not at_once:
-            pause_switch.set_until(sql, means, until_ms)
+            with operation.at_once(f"the {means.side} were paused"):
+                pause_switch.set_until(sql, means, until_ms)
         on_progress(Progress(1, done=1, note="watching whether it works"))
         if self.for_s is not None:
             operation.note(f"paused until {moment(until_ms / 1000)}")

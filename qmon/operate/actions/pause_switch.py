@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from qmon.engines.base import Engine
+from qmon.engines.control_schema import check_trusted
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, PermissionMissing
@@ -147,8 +148,9 @@ def ensure(sql: Sql) -> None:
         raise BadInput(f"{refused}; nothing was changed")
     try:
         with sql.connection.transaction():
-            for name in ("control/01_schema", "control/04_pauses"):
-                sql.execute(name, {})
+            sql.execute("control/01_schema", {})
+            check_trusted(sql.connection, sql.engine)
+            sql.execute("control/04_pauses", {})
     except PermissionMissing as problem:
         raise BadInput(f"{_REFUSED}; nothing was changed") from problem
 

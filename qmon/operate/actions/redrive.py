@@ -18,7 +18,7 @@ from qmon.operate.actions.requeue import RequeueStrategy, undo_of, unfit
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
 from qmon.operate.plan import allowed
 from qmon.operate.plan.preview import estimated_s, first_rows
-from qmon.operate.plan.rights import REQUEUE, why_not
+from qmon.operate.plan.rights import REQUEUE, unkept, why_not
 from qmon.operate.plan.selection import Criteria, MessageQuery, check, named_names, needs_pushed, value_of
 from qmon.operate.row_set import Mark, RowSet, ids_for
 from qmon.operate.run.batches import Batches, Move
@@ -52,12 +52,14 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
         if (never := unfit(context, structure)) is not None:
             return deny(never)
         strategy = RequeueStrategy(layout, layout.state, structure, wanted, place, again)
+        if (never := unkept(sql, layout.table, strategy.kept)) is not None:
+            return deny(never)
         called = structure.called_by(layout)
         watched = structure.known_by(called) and not set(called) & set(strategy.ready.columns)
         query = MessageQuery(sql, layout, structure, choice, wanted)
         chosen = query.choose()
         count = chosen.rows.count
-        undo = undo_of(sql, strategy)
+        undo = undo_of(sql, strategy, chosen)
         plan = Plan(
             Kind.REDRIVE,
             context.target.name,

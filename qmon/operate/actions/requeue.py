@@ -17,7 +17,7 @@ from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed
 from qmon.operate.plan.preview import called, estimated_s, first_rows, ids_of
-from qmon.operate.plan.rights import REQUEUE, why_not
+from qmon.operate.plan.rights import REQUEUE, unkept, why_not
 from qmon.operate.plan.selection import (
     Criteria,
     MessageQuery,
@@ -30,14 +30,14 @@ from qmon.operate.plan.selection import (
     zoneless,
 )
 from qmon.operate.plan.transitions import Transition, in_the_way, place_words, transition
-from qmon.operate.row_set import Mark, marks_for
+from qmon.operate.row_set import CHUNK, Mark, RowSet, marks_for
 from qmon.operate.run.batches import BatchWork, Move, lock
 from qmon.operate.run.failures import FailureWatch
 from qmon.operate.run.operation import Record, Running, Tally, audit_access
 from qmon.operate.run.pacing import LARGEST
 from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.run.table_identity import TableIdentity, read_place
-from qmon.operate.run.verification import Written, check_written
+from qmon.operate.run.verification import TriggerWatch, Written, check_written
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, read_structure, unkeyed
 
@@ -69,10 +69,12 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
         if (never := unfit(context, structure)) is not None:
             return deny(never)
         strategy = RequeueStrategy(layout, layout.state, structure, wanted, place)
+        if (never := unkept(sql, layout.table, strategy.kept)) is not None:
+            return deny(never)
         query = MessageQuery(sql, layout, structure, choice, wanted)
         chosen = query.choose()
         count = chosen.rows.count
-        undo = undo_of(sql, strategy)
+        undo = undo_of(sql, strategy, chosen)
         why = why or strategy.in_the_way(sql) or (None if count else "no message matches: nothing to do")
         plan = Plan(
             Kind.REQUEUE,
@@ -123,12 +125,12 @@ class RequeueStrategy:
         self.known = next(lasting, tuple(each for each in structure.key or called_by if each not in changed))
         """Identifies a message afterwards: a key that does not change, or those of its columns that do not."""
         kept = (*self.known, *called_by, *changed, layout.attempts)
-        self._kept = tuple(dict.fromkeys(each for each in kept if each is not None))
+        self.kept = tuple(dict.fromkeys(each for each in kept if each is not None))
         since = layout.started_at if wanted.states == ("in_progress",) else layout.enqueued_at
         self.names: dict[str, Name] = {
             **column_names(layout, structure, since),
             "known": tuple(each for each in structure.key or called_by if each not in changed) or None,
-            "columns": self._kept,
+            "columns": self.kept,
             "most": self._most if isinstance(self._most, str) else None,
         }
 
@@ -159,6 +161,27 @@ class RequeueStrategy:
         clocked = [column for made in self.transitions for column in made.clocked]
         return {"columns": columns, "known": self.known, "clocked": clocked}
 
+    @property
+    def called(self) -> str:
+        """The columns that identify a message afterwards, for people."""
+        return ", ".join(self.known)
+
+    def alike(self, sql: Sql, rows: RowSet) -> int | None:
+        """How many of the rows an undo cannot tell apart from others; of many rows an upper limit.
+
+        ``None``: any of them, since SQL Server identifies rows by a key that does not change, and there is none.
+        """
+        if self.structure.known_by(self.known):
+            return 0
+        if not sql.exists("alike"):
+            return None
+        some = rows.count <= CHUNK
+        (source,) = self._wanted.states
+        marks = marks_for(sql.engine.name, rows.first(CHUNK) if some else [])
+        values: dict[str, Value] = {**marks, "some": some, "state": value_of(self._layout, source)}
+        found = sql.count("alike", {**self.names, "known": self.known}, values)
+        return min(found, rows.count)
+
     def begin(self, sql: Sql, operation: Running, watch: FailureWatch | None = None) -> Move:
         """Make the table for what is changed, where it can be had; returns what requeues one batch.
 
@@ -168,7 +191,7 @@ class RequeueStrategy:
         self._place.check(sql)
         keeping = operation.recorded and bool(self.known) and not set(self.structure.kept) & set(undo_tables.OWN)
         if keeping:
-            names["kept"] = undo_tables.ensure(sql, "kept", self.structure, self._kept, self.known[-1]).parts
+            names["kept"] = undo_tables.ensure(sql, "kept", self.structure, self.kept, self.known[-1]).parts
 
         place = cache(partial(self.ready.place, sql, self._layout))  # one for all batches, which so keep their order
 
@@ -180,6 +203,7 @@ class RequeueStrategy:
                     watch.batch(partial(ids_of, sql, names, values))
                 if keeping:
                     sql.execute("keep", names, values)
+                triggers = TriggerWatch(sql, "update", self.structure)
                 made = [
                     row
                     for each in self.transitions
@@ -187,6 +211,7 @@ class RequeueStrategy:
                 ]
                 written = dict.fromkeys(column for each in self.transitions for column in each.columns)
                 check_written(sql, names, made, len(own), (*written,), self.structure.named("trigger"))
+                triggers.check_updated(len(own))
                 tally.done = len(made)
             self._place.check(sql, marks)
             return held
@@ -284,12 +309,22 @@ def unfit(context: OperatorContext, structure: Structure) -> str | None:
     return None
 
 
-def undo_of(sql: Sql, strategy: RequeueStrategy) -> Undo:
-    """Whether what it changes can be taken back."""
+def undo_of(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Undo:
+    """Whether what it changes can be taken back, and what of it cannot."""
     if not strategy.known:
         return Undo(possible=False, notes=("nothing makes a message known: the queue has neither a key nor ids",))
     if taken := set(strategy.structure.kept) & set(undo_tables.OWN):
         return Undo(possible=False, notes=(f"the table has a column called {min(taken)}, as qmon's own has",))
     if not audit_access(sql).possible:
         return Undo(possible=False, notes=("this role cannot keep what an undo needs: qmon setup --role operator",))
-    return Undo(possible=True, notes=("only what has not been popped again by then",))
+    lost = strategy.alike(sql, chosen.rows)
+    if lost is None:
+        why = f"the requeue changes the key, and {strategy.called} may not identify a message"
+        return Undo(possible=False, notes=(why,))
+    notes = ("only what has not been popped again by then",)
+    if lost == 0:
+        return Undo(possible=True, notes=notes)
+    count = chosen.rows.count
+    which = f"{'up to ' if count > CHUNK else ''}{lost:,} of {counted(count, 'message')} cannot be undone"
+    why = f"others have the same {strategy.called}, or it is NULL"
+    return Undo(possible=lost < count, notes=(f"{which}: {why}", *notes[: lost < count]))

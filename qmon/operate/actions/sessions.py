@@ -229,7 +229,8 @@ def _end(sql: Sql, operation: Running, planned: SessionToEnd, stopped: Stopped, 
     # Outside a transaction: KILL refuses to run in one, and a signal cannot be rolled back anyway.
     counted_only = operation.total.done + operation.total.skipped + operation.total.changed >= _NAMED
     try:
-        signalled = end(sql, planned)
+        with operation.at_once(f"session {planned.session} was ended"):
+            signalled = end(sql, planned)
     except QueryFailed:
         if read(sql, planned.session) is not None:
             raise

@@ -19,7 +19,7 @@ from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.preview import First, shown, sized
-from qmon.operate.plan.rights import PUT_BACK, REQUEUE, unwritten, why_not
+from qmon.operate.plan.rights import PUT_BACK, REQUEUE, unkept, unwritten, why_not
 from qmon.operate.plan.selection import MOST, Matches, frozen_of, named_columns, named_names
 from qmon.operate.row_set import CHUNK, Mark, RowSet, ids_for, rows_for
 from qmon.operate.run.batches import BatchWork, Move, RowRefused, lock
@@ -27,7 +27,7 @@ from qmon.operate.run.operation import Record, Running, Tally
 from qmon.operate.run.operations import Recorded, recorded
 from qmon.operate.run.pacing import LARGEST
 from qmon.operate.run.prepared import PreparedAction
-from qmon.operate.run.verification import Written, check_written, fire, still_at
+from qmon.operate.run.verification import TriggerWatch, Written, check_written, still_at
 from qmon.operate.sql import Names, Sql
 from qmon.operate.table import Structure, read_structure
 
@@ -59,6 +59,8 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
         strategy = _strategy_for(sql, done)
         if strategy is None:
             why = "nothing of it is kept any more"
+            return PreparedAction(context, _plan(context, done, refused=why))
+        if (why := strategy.unkept(sql)) is not None:
             return PreparedAction(context, _plan(context, done, refused=why))
         rows, left = strategy.choose(sql, choice)
         tables = (strategy.table.table, None if strategy.data_strategy is None else strategy.data_strategy.table.table)
@@ -132,6 +134,13 @@ class _Strategy:
             else tuple(each for each in given if each not in self.clocked),
         }
 
+    @property
+    def shown(self) -> dict[str, Name]:
+        """The names for showing rows of the store: it need not have every column that a plan shows."""
+        slots = ("state", "since", "owner", "attempts", "payload")
+        there = self.store.columns
+        return self.names | {slot: column if (column := self.columns.get(slot)) in there else None for slot in slots}
+
     def _certain(self, back: tuple[str, ...]) -> tuple[str, ...]:
         """Columns that must come back as they were: those that qmon knows a message by, or all where it knows none."""
         if not self.key or self.columns.get("payload") is None:
@@ -144,10 +153,16 @@ class _Strategy:
         """The statements of a batch."""
         return ("put_back", "take_out" if self.key else "take_out_bulk") if self.purged else ("lock_kept", "take_back")
 
+    def unkept(self, sql: Sql) -> str | None:
+        """The reason why a column cannot be compared with what is kept of it; ``None`` if all can."""
+        why = unkept(sql, self.table.table, self.store.columns)
+        return why if why is not None or self.data_strategy is None else self.data_strategy.unkept(sql)
+
     def choose(self, sql: Sql, choice: Choice) -> tuple[RowSet, tuple[LeftOut, ...]]:
         """Count and freeze what can be undone; the rest with its reasons."""
         called = self.called
-        named = named_columns(called, called[-1] if called else None, choice.ids) if choice.ids else ()
+        # Statements of SQL Server need some columns for the ids even if none are given.
+        named = named_columns(called, called[-1] if called else None, choice.ids) if choice.ids else self.key
         values: dict[str, Value] = {
             "operation": self.done.id,
             "ids": ids_for(sql.engine.name, named, choice.ids) if choice.ids else None,
@@ -184,8 +199,10 @@ class _Strategy:
             own, held = lock(sql, "lock_kept", names, values | rows_for(engine, marks), marks, tally)
             if own:
                 values |= rows_for(engine, own)
+                watch = TriggerWatch(sql, "update", self.table)
                 back = sql.fetch(Written, "take_back", names, values)
                 check_written(sql, names, back, len(own), given_back, self.table.named("trigger"))
+                watch.check_updated(len(own))
                 tally.done = len(back)
                 sql.execute("forget_kept", names, values)
                 sql.execute("undone", {}, {"done": tally.done, "id": self.done.id})
@@ -212,22 +229,26 @@ class _Strategy:
         Raises ``RowRefused`` where not every one of them came back, or came back as another.
         """
         values: dict[str, Value] = {**rows_for(sql.engine.name, own), "operation": self.done.id}
+        watch = TriggerWatch(sql, "insert", self.table)
         back = sql.fetch(_Back, "put_back", names, values)[0]
+        if back.done == len(own) and self.table.named("trigger"):
+            untouched = still_at(sql, names["table"], json.loads(back.places or "[]"))
+            if not untouched and not self.key:
+                raise RowRefused("the table's triggers write it once more, or take it away again")
+            watch.check_inserted(back.done, touched=not untouched)
+            if not untouched:
+                back = sql.fetch(_Back, "came_back", names, values)[0]
         if back.done != len(own):
             raise RowRefused("the table's triggers keep it out")
         if back.other:
             raise RowRefused("the table's triggers change it on its way in")
-        if self.table.named("trigger"):
-            fire(sql)
-            if not self.key and not still_at(sql, names["table"], json.loads(back.places or "[]")):
-                raise RowRefused("the table's triggers write it once more, or take it away again")
         if sql.execute(self.moves[-1], names, values) != len(own):
             raise RowRefused("the table's triggers took it away again")
         return back.altered
 
     def named(self, sql: Sql, mark: Mark) -> str:
         """The name of a message, for people."""
-        found = sql.fetch(First, "first_kept", self.names | {"sized": None}, rows_for(sql.engine.name, [mark]))
+        found = sql.fetch(First, "first_kept", self.shown | {"sized": None}, rows_for(sql.engine.name, [mark]))
         return next((row.id for row in found if row.id), "one without an id")
 
     def lost(self) -> tuple[str, ...]:
@@ -303,14 +324,12 @@ def _filled(
 
 def _first(context: OperatorContext, sql: Sql, strategy: _Strategy, rows: RowSet) -> tuple[PlanRow, ...]:
     marks = rows.first(MAX_FIRST)
-    slots = ("state", "since", "owner", "attempts", "payload")
-    there = {
-        slot: column if (column := strategy.columns.get(slot)) in strategy.store.columns else None for slot in slots
-    }
     store = TableName(*strategy.store.parts)
-    names = strategy.names | there | {"sized": sized(sql, store, there["payload"])}
+    payload: str | None = strategy.columns.get("payload")
+    payload = payload if payload in strategy.store.columns else None
+    names = strategy.shown | {"sized": sized(sql, store, payload)}
     found = {row.key: row for row in sql.fetch(First, "first_kept", names, rows_for(sql.engine.name, marks))}
-    show = shown(context, sql, store, there["payload"])
+    show = shown(context, sql, store, payload)
     return tuple(
         PlanRow(row.id or "", row.state or "", row.age_s, row.owner, OwnerState.NONE, row.attempts, show(row.payload))
         for key, _ in marks

@@ -6,7 +6,6 @@ One for each queue table and structure: when the table's columns change, the nex
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,7 +29,6 @@ class Store:
     kind: str
     about: str
     structure: str
-    operator: bool
     schema: str
 
     @property
@@ -81,28 +79,13 @@ def ensure(sql: Sql, kind: StoreKind, structure: Structure, columns: tuple[str, 
     """
     if (found := find(sql, kind, structure, columns)) is not None:
         return found
+    values: dict[str, Value] = {
+        "kind": kind,
+        "about": table_to_text(structure.table),
+        "structure": structure.fingerprint(columns),
+        "columns": texts_for(sql.engine.name, columns),
+        "found_by": id,
+    }
     with sql.connection.transaction():
-        values = {"kind": kind, "about": table_to_text(structure.table), "structure": structure.fingerprint(columns)}
-        if sql.engine.name == "postgres":
-            added = _create(sql, kind, structure, columns, values, id)
-        else:
-            values |= {"columns": texts_for(sql.engine.name, columns), "found_by": id}
-            added = sql.fetch(_Added, "make_store", {"table": structure.table.parts}, values)[0].store
-        made = next(each for each in stores(sql, kind, structure.table) if each.store == added)
-        if made.operator:
-            sql.execute("share_store", {"store": made.parts})
-    return made
-
-
-def _create(
-    sql: Sql, kind: StoreKind, structure: Structure, columns: tuple[str, ...], values: Mapping[str, Value], id: str
-) -> int:
-    """Make a store by our own rights, as PostgreSQL lets an operator; returns its number."""
-    added = sql.fetch(_Added, "add_store", {}, values)[0].store
-    parts = ("qmon", f"{kind}_{added}")
-    sql.execute(f"create_{kind}", {kind: parts, "table": structure.table.parts, "columns": columns})
-    if kind == "trash":
-        sql.execute("create_trash_default", {"trash": parts})
-    sql.execute("create_store_key", {"store": parts})
-    sql.execute("create_store_index", {"store": parts, "columns": ("qmon_operation", id)})
-    return added
+        added = sql.fetch(_Added, "make_store", {"table": structure.table.parts}, values)[0].store
+        return next(each for each in stores(sql, kind, structure.table) if each.store == added)

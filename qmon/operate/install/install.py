@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypedDict, Unpack
 
 from qmon.engines.base import Bound, Connection, Engine, Query, Value
+from qmon.engines.control_schema import check_trusted
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.io import layout_from_json, layout_to_json
@@ -159,8 +160,10 @@ def install(
     objects, sql = ready.objects, Sql(connection, engine)
     try:
         with connection.transaction():
+            check_trusted(connection, engine)
             for name in CONTROL:  # also keeps two installs apart until they commit
                 sql.execute(name, {})
+            check_trusted(connection, engine)
             _refuse_taken(_objects(sql, schema, queue, objects), schema, queue)
             for file in ready.files:
                 _run(sql, file, ready.names(file))
@@ -227,7 +230,11 @@ def install_trial(
 
 
 def registered(connection: Connection, engine: Engine) -> dict[str, Layout]:
-    """The layouts of all queues that qmon has installed here, by queue; empty where there is no registry."""
+    """The layouts of all queues that qmon has installed here, by queue; empty where there is no registry.
+
+    Raises ``BadInput`` if qmon's own schema there is not to be trusted.
+    """
+    check_trusted(connection, engine)
     sql = Sql(connection, engine)
     if not any(each.kind == "table" for each in _taken(sql, "qmon", ["queues"])):
         return {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from qmon.engines.base import Bound, Connection, Engine, Statement
+from qmon.engines.control_schema import check_trusted
 from qmon.engines.rows import records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
@@ -43,7 +44,6 @@ class _Present:
     monitor_registry: bool
     operator_monitor: bool
     operator_signal: bool
-    operator_registry: bool
     operations: bool
     operator_operations: bool
     monitor_operations: bool
@@ -78,8 +78,9 @@ def plan(
 
     ``role``: ``operator`` includes ``monitor``. ``object_ids``: the tables and sequences of the queues to be watched or
     acted on; ``layouts``: the queues themselves, for what acting uses besides. Only reads. Raises what
-    ``Connection.fetch`` raises.
+    ``Connection.fetch`` raises, and ``BadInput`` if qmon's own schema there is not to be trusted.
     """
+    check_trusted(connection, engine)
     work = _Plan(connection, engine)
     present = work.present()
     objects = work.objects(object_ids)
@@ -182,10 +183,9 @@ class _Plan:
             (not present.operator_role, "role_operator"),
             (not present.operator_monitor, "operator_monitor"),
             (not present.operator_signal, "operator_signal"),
-            (not present.operator_registry, "operator_registry"),
-            (not present.operations, "03_operations"),
+            (not (present.operations and present.operator_operations), "03_operations"),
             (not present.operator_operations, "operator_operations"),
-            (not present.pauses, "04_pauses"),
+            (not (present.pauses and present.operator_pauses), "04_pauses"),
             (not present.operator_pauses, "operator_pauses"),
             (not present.operator_stores, "05_store"),
             (not present.operator_stores, "06_make_store"),

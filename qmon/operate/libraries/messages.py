@@ -21,7 +21,7 @@ from qmon.operate.libraries.rows import ChosenMessages, named
 from qmon.operate.plan import allowed
 from qmon.operate.plan.library_queue import LibraryQueue, Verb, library_queue
 from qmon.operate.plan.preview import estimated_s
-from qmon.operate.plan.rights import lacking, why_not
+from qmon.operate.plan.rights import lacking, unkept, why_not
 from qmon.operate.row_set import frozen
 from qmon.operate.run.batches import BatchWork, Move
 from qmon.operate.run.failures import FailureWatch
@@ -79,6 +79,8 @@ def _prepare(
         if verb == "discard":
             found = find_trash(sql, queue, rows.statement)
             if isinstance(found, Trash):
+                if (why := unkept(sql, found.structure.table, found.structure.kept)) is not None:
+                    return deny(why)
                 until = time.time() + context.trash_days * _DAY_S
                 trash, undo = found, Undo(True, undo_tables.lost(found.structure), until)
             else:
@@ -166,4 +168,6 @@ def find_trash(sql: Sql, queue: LibraryQueue, statement: str) -> Trash | str:
     written = (str(table) for table in queue.writes(sql, statement))
     if others := {*written, *structure.named("cascade")} - {str(structure.table)}:
         return f"there is no undo: rows of {', '.join(sorted(others))} change with them"
+    if wide := structure.named("too wide"):
+        return f"there is no undo: the table is too wide for the trash: {wide[0]}"
     return Trash(queue, structure)

@@ -27,7 +27,9 @@ from qmon.operate.row_set import Mark
 from qmon.operate.run.batches import Move, RowRefused, lock
 from qmon.operate.run.failures import FailureWatch, Outcome
 from qmon.operate.run.operation import Tally
+from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql, Values
+from qmon.operate.table import read_structure
 
 MOST: Final = 100_000
 """Messages that one plan looks at, the oldest; more are done by planning again."""
@@ -217,6 +219,7 @@ class ChosenMessages:
         """
         names = self._names(late=False)
         own = self._queue.names_for(sql, self.statement)
+        table = read_structure(sql, self._queue.group.table) if self._verb == "discard" else None
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
             ids = [id for id, _ in marks]
@@ -228,7 +231,11 @@ class ChosenMessages:
                 if keep is not None:
                     keep(self._values(done_to))
                 given: dict[str, Value] = {"ids": array(done_to), "queue": self._queue.called}
+                triggers = TriggerWatch(sql, "delete", table)
                 done = sql.fetch(_Done, self.statement, own, given)
+                if sql.exists("library/restore_path"):
+                    sql.execute("library/restore_path", {})
+                triggers.check_no_inserts()
                 if keep is not None and len(done) != len(ours):
                     raise RowRefused(f"the rules of {self._queue.group.library} keep it")
                 if watch is not None:

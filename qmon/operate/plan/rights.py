@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,11 +15,21 @@ REQUEUE: Final = "UPDATE"
 PURGE: Final = "DELETE,UPDATE"
 PUT_BACK: Final = "INSERT,SELECT"
 """Privileges on the tables of the queue that each action needs."""
+_PLACE: Final = "ctid"
+"""PostgreSQL: the place of a row, which every action reads."""
 _SETUP: Final = "its owner can: qmon setup <target> --role operator"
 
 
 @dataclass(frozen=True, slots=True)
 class _Lacking:
+    helps: str
+
+
+@dataclass(frozen=True, slots=True)
+class _UnkeptColumn:
+    column_name: str
+    masked: bool
+    why: str
     helps: str
 
 
@@ -46,6 +56,24 @@ def lacking(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
         for each in sql.fetch(_Lacking, "rights", {"table": table.parts}, {"needed": privileges})
     ]
     return f"this role lacks a right; this helps: {'; '.join(helps)}" if helps else None
+
+
+def unkept(sql: Sql, table: TableName, columns: Collection[str], *, masked_only: bool = False) -> str | None:
+    """The reason why values of these columns cannot be kept as they are; ``None`` if all can.
+
+    Our role may not read them, or the server shows it other values (masks); on SQL Server also types that cannot be
+    compared and values that clients encrypt. ``masked_only``: only masks matter. Only reads the catalog.
+    """
+    found = [
+        each
+        for each in sql.fetch(_UnkeptColumn, "unkept", {"table": table.parts})
+        if (each.column_name in columns or each.column_name == _PLACE) and (each.masked or not masked_only)
+    ]
+    if not found:
+        return None
+    why = "; ".join(dict.fromkeys(f"{each.column_name}: {each.why}" for each in found))
+    helps = "; ".join(dict.fromkeys(each.helps for each in found))
+    return f"qmon cannot move or keep rows of {table} as they are ({why}); this helps: {helps}"
 
 
 def unwritten(sql: Sql) -> str | None:

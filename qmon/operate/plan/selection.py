@@ -246,7 +246,8 @@ class MessageQuery:
 
     def _chosen(self) -> Selection:
         sql, layout, choice, wanted = self.sql, self.layout, self.choice, self.wanted
-        named = self._named() if choice.ids else ()
+        # Statements of SQL Server need some columns for the ids even if none are given.
+        named = self._named() if choice.ids else self.structure.key
         names = column_names(layout, self.structure, wanted.since) | named_names(named)
         names["holds"] = holding(sql, layout, self.structure, choice)
         if layout.state is not None:

@@ -29,12 +29,13 @@ Named = Callable[[Mark], str]
 
 _TRY_AGAIN: Final = frozenset({"40001", "40P01"})
 """SQLSTATEs of a deadlock and of a failed serialization: tried again, as is what waited for a lock in vain."""
-_REFUSALS: Final = re.compile("22|23|27|44|P0")
-"""Prefixes of the SQLSTATEs by which a constraint, a check option, a policy or a trigger refuses a row."""
+_REFUSALS: Final = re.compile("22|23|27|44|54000|P0")
+"""Prefixes of the SQLSTATEs by which a constraint, a check option, a policy, a trigger or the size of a page refuses a
+row."""
 _OWN_ERRORS: Final = 50_000
-_NO_STATE_SAYS: Final = frozenset({3609, 3616, 33504})
-"""SQL Server: numbers from which RAISERROR and THROW are somebody's own; those of a batch that a trigger ended, and of
-a row that a security policy blocks."""
+_NO_STATE_SAYS: Final = frozenset({511, 3609, 3616, 33504})
+"""SQL Server: RAISERROR and THROW have numbers from 50,000; the others are those of a row that is too large for a page,
+of a batch that a trigger ended, and of a row that a security policy blocks."""
 _LOCKING: Final = re.compile(r"/lock(_|$)")
 """The statements that lock the rows themselves, and so wait for nothing but the table."""
 _TRIES: Final = 5

@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from qmon.engines.base import Value
-from qmon.errors import BadInput, PermissionMissing, QmonError
+from qmon.engines.control_schema import check_trusted
+from qmon.errors import BadInput, ConnectionLost, OutcomeUnknown, PermissionMissing, QmonError
 from qmon.model.operations import Consent, OperationResult, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.context import OperatorContext, Permission
@@ -98,6 +99,8 @@ def ensure_control(sql: Sql) -> bool:
             for name in _CONTROL:
                 if sql.exists(name):
                     sql.execute(name, {})
+                if name == _CONTROL[0]:  # another role may have made the schema since we looked
+                    check_trusted(sql.connection, sql.engine)
     except PermissionMissing:
         return False
     return True
@@ -126,7 +129,8 @@ def running(
     """Everything an action does is done inside: it is checked, written down before, and after however it ends.
 
     Raises what ``check`` raises, ``AuditFailed`` before anything is changed, and whatever is raised inside, after
-    having written that down; the operation is then interrupted, or failed where it had done nothing.
+    having written that down; the operation is then interrupted, or failed where it had done nothing. When the
+    connection is lost while a step takes effect, nothing is raised: the result has the state unknown.
     """
     check(context, plan, permission)
     work = Running(context, sql, plan, permission, record or Record())
@@ -134,6 +138,9 @@ def running(
     try:
         yield work
     except BaseException as problem:
+        if isinstance(problem, OutcomeUnknown) and work.unsure:
+            work.unknown(problem)
+            return
         work.broken(problem)
         raise
     work.end()
@@ -155,6 +162,9 @@ class Running:
         self._notes: list[str] = []
         self._refusals: dict[str, tuple[str, list[str]]] = {}
         self._altered = 0
+        self._batches = 0
+        self.unsure = ""
+        """The step of which nobody knows whether it took effect; empty while there is none."""
         self._state = OperationState.DONE
         self._reported_at = 0.0
 
@@ -190,18 +200,31 @@ class Running:
             self._reported_at = time.monotonic()
         tally = Tally()
         begun = time.monotonic()
-        with self._sql.connection.transaction():
-            yield tally
-            if self.recorded:
-                values: dict[str, Value] = {"done": tally.done, "skipped": tally.skipped, "changed": tally.changed}
-                values |= {"refused": tally.refused}
-                values["busy_s"] = time.monotonic() - begun
-                if self._run("operation_count", values | {"id": self.id}) == 0:
-                    raise AuditFailed(f"operation {self.id} is not written down as running any more; it was stopped")
+        self._batches += 1
+        try:
+            with self._sql.connection.transaction():
+                yield tally
+                if self.recorded:
+                    self._count(tally, time.monotonic() - begun)
+        except OutcomeUnknown:
+            self.unsure = f"batch {self._batches} ({tally.done:,} done) was committed"
+            raise
         self.total.done += tally.done
         self.total.skipped += tally.skipped
         self.total.changed += tally.changed
         self.total.refused += tally.refused
+
+    @contextlib.contextmanager
+    def at_once(self, step: str) -> Iterator[None]:
+        """Run a statement outside a batch that takes effect at once. ``step``: words for it, such as "X was ended".
+
+        Raises ``OutcomeUnknown`` when the connection is lost during the statement.
+        """
+        try:
+            yield
+        except ConnectionLost as problem:
+            self.unsure = step
+            raise OutcomeUnknown(str(problem)) from problem
 
     def note(self, text: str) -> None:
         """Something the operator should know; ends up in the result."""
@@ -227,7 +250,12 @@ class Running:
     def end(self) -> None:
         """Write how it ended, first in the database, then here."""
         self._conclude()
-        self._close(self._state)
+        try:
+            self._close(self._state)
+        except ConnectionLost as problem:
+            self._notes.append(
+                f"the end could not be written to the database, which lists it as interrupted: {problem}"
+            )
         self._write("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
 
     def broken(self, problem: BaseException) -> None:
@@ -239,6 +267,19 @@ class Running:
         with contextlib.suppress(QmonError):
             self._close(state)
         self._last_words(state, problem)
+
+    def unknown(self, problem: OutcomeUnknown) -> None:
+        """Write that nobody knows whether the last step took effect. Raises ``AuditFailed``."""
+        self._state = OperationState.UNKNOWN
+        self._conclude()
+        later = (
+            "`qmon operations` counts it, if it did, as soon as the server answers again"
+            if self.recorded
+            else "this database has no record of operations: look at the queue itself"
+        )
+        self._notes.append(f"it is unknown whether {self.unsure}: {problem}"[:500])
+        self._notes.append(later)
+        self._write("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
 
     def result(self) -> OperationResult:
         """The result."""
@@ -275,6 +316,12 @@ class Running:
     def _counts(self) -> dict[str, object]:
         total = self.total
         return {"done": total.done, "skipped": total.skipped, "changed": total.changed, "refused": total.refused}
+
+    def _count(self, tally: Tally, busy_s: float) -> None:
+        values: dict[str, Value] = {"done": tally.done, "skipped": tally.skipped, "changed": tally.changed}
+        values |= {"refused": tally.refused, "busy_s": busy_s, "id": self.id}
+        if self._run("operation_count", values) == 0:
+            raise AuditFailed(f"operation {self.id} is not written down as running any more; it was stopped")
 
     def _write(self, event: str, entry: Mapping[str, object]) -> None:
         if event != "progress":

@@ -39,8 +39,9 @@ class PreparedAction:
 
         Raises ``BadInput`` with nothing changed where the permission does not suffice or the plan cannot be applied,
         ``ReadOnly``, ``AuditFailed``, ``ConnectionLost`` and what else a server says. What batches have committed
-        stays; the operation is then marked interrupted, and preparing it again finishes it. Once the operation has
-        begun, the plan is not applied again: the server has moved on.
+        stays; the operation is then marked interrupted, and preparing it again finishes it. When the connection is
+        lost during a commit, the result has the state unknown and says which batch. Once the operation has begun, the
+        plan is not applied again: the server has moved on.
         """
         if self._applied:
             raise BadInput("this plan was applied already; plan again; nothing was changed")

@@ -10,8 +10,12 @@ from qmon.engines.sql.queries import Name
 from qmon.operate.row_set import marks_for
 from qmon.operate.run.batches import RowRefused
 from qmon.operate.sql import Names, Sql
+from qmon.operate.table import Structure
 
 _STILL_AT: Final = "still_at"
+_ROW_COUNTS: Final = "row_counts"
+_PUTS_BACK: Final = "a trigger puts rows back into the table, or inserts others"
+_INSERTS: Final = "a trigger inserts further rows into the table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,91 @@ class Written:
 
     place: str
     same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RowCounts:
+    """Rows of some tables that a session has written."""
+
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+
+    def __add__(self, more: RowCounts) -> RowCounts:
+        return RowCounts(self.inserted + more.inserted, self.updated + more.updated, self.deleted + more.deleted)
+
+    def __sub__(self, before: RowCounts) -> RowCounts:
+        return RowCounts(self.inserted - before.inserted, self.updated - before.updated, self.deleted - before.deleted)
+
+
+class TriggerWatch:
+    """Finds out what triggers write to the tables of a queue in a batch, beyond what the batch itself writes there.
+
+    Make it in the transaction of the batch, before the statement that writes. ``event``: ``insert``, ``update`` or
+    ``delete``, the event that this statement causes. Without triggers that fire then, and on SQL Server, which does not
+    count the rows of a session, nothing is found.
+    """
+
+    def __init__(self, sql: Sql, event: str, *tables: Structure | None) -> None:
+        self._sql = sql
+        self._tables = [each.table for each in tables if each is not None]
+        named = [name for each in tables if each is not None for name in each.named(f"on {event}")]
+        self._triggers = ", ".join(named)
+        self._watches = bool(named) and self.possible(sql)
+        self._uncounted = any(each is not None and each.named("uncounted") for each in tables)
+        self._before = self._read()
+
+    @staticmethod
+    def possible(sql: Sql) -> bool:
+        """Whether the server counts the rows that a session writes."""
+        return sql.exists(_ROW_COUNTS)
+
+    def _read(self) -> RowCounts:
+        if not self._watches:
+            return RowCounts()
+        found = [
+            each for table in self._tables for each in self._sql.fetch(RowCounts, _ROW_COUNTS, {"table": table.parts})
+        ]
+        return sum(found, RowCounts())
+
+    def check_deleted(self, count: int) -> None:
+        """Raise ``RowRefused`` unless ``count`` rows were deleted and nothing else was written."""
+        self._check(RowCounts(deleted=count), _PUTS_BACK)
+
+    def check_inserted(self, count: int, *, touched: bool) -> None:
+        """Raise ``RowRefused`` unless ``count`` rows were inserted and nothing else was written.
+
+        ``touched``: triggers have updated some of these rows, which the caller compares with what they should be.
+        """
+        updated = min(count, self._now().updated) if touched else 0
+        self._check(RowCounts(count, updated), _INSERTS)
+
+    def check_updated(self, count: int) -> None:
+        """Raise ``RowRefused`` unless ``count`` rows were updated and nothing else was written."""
+        # An update that moves a row to another partition counts as a row deleted and a row inserted.
+        moved = self._now().deleted
+        self._check(RowCounts(moved, count - moved, moved), _INSERTS)
+
+    def check_no_inserts(self) -> None:
+        """Raise ``RowRefused`` if rows were inserted."""
+        now = self._now()
+        self._check(RowCounts(0, now.updated, now.deleted), _PUTS_BACK)
+
+    def _now(self) -> RowCounts:
+        if not self._watches:
+            return RowCounts()
+        fire(self._sql)
+        return self._read() - self._before
+
+    def _check(self, meant: RowCounts, inserts: str) -> None:
+        if not self._watches:
+            return
+        if self._uncounted:
+            raise RowRefused(f"track_counts is off: what the table's triggers do is unknown: {self._triggers}")
+        if (now := self._now()) == meant:
+            return
+        what = inserts if now.inserted > meant.inserted else "a trigger changes or deletes other rows of the table"
+        raise RowRefused(f"{what}: {self._triggers}")
 
 
 def check_written(

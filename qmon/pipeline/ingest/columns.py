@@ -4,7 +4,6 @@ of Python's on its way. What is no line of this shape becomes a row that says wh
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from qmon.pipeline.ingest.segment_lines import Read, read_segment
 from qmon.pipeline.lake.schema import FIGURES, LINE, STAGED, bucket
-from qmon.recording.format.frames import FORMAT
+from qmon.recording.format.frames import FORMAT, Damaged, plain_json
 
 _LINE: Final = to_arrow_schema(LINE)
 _STAGED: Final = to_arrow_schema(STAGED)
@@ -97,9 +96,9 @@ def _parsed(text: bytes) -> pa.Table:
 def _wrong(text: bytes) -> str:
     """Why Arrow does not read a line: it is of a newer format, or of no shape that we know."""
     try:
-        version = json.loads(text)["v"]
+        version = plain_json(text)["v"]
         newer = version > FORMAT
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (Damaged, KeyError, TypeError):
         newer, version = False, 0
     return _newer(version) if newer else "not JSON, or values of the wrong kind"
 

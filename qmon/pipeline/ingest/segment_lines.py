@@ -5,19 +5,14 @@ Damage in one frame does not cost the next, at which reading goes on.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from qmon.recording.format.frames import FRAME, Damaged, inflated
+from qmon.recording.format.frames import FRAME, Damaged, check_numbers, inflated, kind_of, line_places, plain_json
 
-_WANTED: Final = re.compile(rb'"k":"(figures|operation|session|index)"')
-_KNOWN: Final = re.compile(rb'"k":"([a-z_]+)"')
-_HEAD: Final = 400
-"""Bytes at the beginning of a line that have its kind."""
+_WANTED: Final = frozenset({"figures", "operation", "session"})
 
 
 @dataclass(slots=True)
@@ -40,18 +35,22 @@ def read_segment(path: str, content: bytes) -> Iterator[Read]:
     """
     target, zone, place = _from_path(path), "UTC", 0
     for text, reason in _frames(content):
-        for begin, end in _lines(text):
+        for begin, end in line_places(text):
             place += 1
-            head = min(end, begin + _HEAD)
-            if (wanted := _WANTED.search(text, begin, head)) is None:
-                if _KNOWN.search(text, begin, head) is None:
-                    yield Read(place, target, zone, "", text[begin:end], "no line of a recording")
-                continue
-            kind = wanted[1].decode()
-            if kind == "session":
-                target, zone = _session(text[begin:end], target, zone)
-            elif kind != "index":
-                yield Read(place, target, zone, kind, text[begin:end])
+            kind = kind_of(text, begin, end)
+            if not kind:
+                yield Read(place, target, zone, "", text[begin:end], "no line of a recording")
+            elif kind in _WANTED:
+                line = text[begin:end]
+                try:
+                    check_numbers(line)
+                except Damaged as problem:
+                    yield Read(place, target, zone, "", line, str(problem))
+                    continue
+                if kind == "session":
+                    target, zone = _session(line, target, zone)
+                else:
+                    yield Read(place, target, zone, kind, line)
         if reason:
             yield Read(place + 1, target, zone, "", None, reason)
 
@@ -77,21 +76,11 @@ def _frames(content: bytes) -> Iterator[tuple[bytes, str]]:
         at = following if following >= 0 else len(data)
 
 
-def _lines(text: bytes) -> Iterator[tuple[int, int]]:
-    """Where each line begins and ends: most bytes are of lines that are not needed, and are not copied."""
-    begin = 0
-    while begin < len(text):
-        end = text.find(b"\n", begin)
-        end = len(text) if end < 0 else end
-        yield begin, end
-        begin = end + 1
-
-
 def _session(line: bytes, target: str, zone: str) -> tuple[str, str]:
     try:
-        session = json.loads(line)["session"]
+        session = plain_json(line)["session"]
         return str(session["target"]), str(session.get("zone") or zone)
-    except (ValueError, KeyError, TypeError):
+    except (Damaged, KeyError, TypeError, AttributeError):
         return target, zone
 
 

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from qmon.model.layout.layout import Layout
-from qmon.recording.format.frames import Damaged
+from qmon.recording.format.frames import Damaged, check_numbers, plain_json
 
 Record = TypeVar("Record")
 _STATEMENTS: Final = re.compile(r"statement|query|sql")
@@ -58,12 +58,13 @@ def decode(kind: type[Record], text: bytes) -> Record:
     """The record of that type that ``text`` was made from. Raises ``Damaged`` where it is none, with the field."""
     wanted: Any = kind
     try:
-        found: Record = _decoder(wanted).decode(text)
-    except (msgspec.DecodeError, RecursionError):
+        check_numbers(text)
         try:
-            found = msgspec.convert(json.loads(text), kind)
-        except (ValueError, RecursionError) as problem:
-            raise Damaged(f"no {kind.__name__}: {problem}") from None
+            found: Record = _decoder(wanted).decode(text)
+        except (msgspec.DecodeError, RecursionError):
+            found = msgspec.convert(plain_json(text), kind)
+    except (ValueError, RecursionError, Damaged) as problem:
+        raise Damaged(f"no {kind.__name__}: {problem}") from None
     return found
 
 
@@ -93,7 +94,6 @@ def struct_of(kind: Any, finite: bool) -> Any:
 
 @functools.cache
 def _struct(kind: Any, finite: bool) -> Any:
-
     def written(hint: Any, text: type) -> Any:
         origin, args = get_origin(hint), get_args(hint)
         if hint is str:

@@ -17,7 +17,7 @@ from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.codec import decode
 from qmon.recording.format.figures import Figures
-from qmon.recording.format.frames import FORMAT, Damaged
+from qmon.recording.format.frames import FORMAT, LINE_BYTES, Damaged, plain_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +115,6 @@ KINDS: Final[dict[str, type]] = {
     "end": End,
     "index": IndexLine,
 }
-VERDICT: Final = b'"k":"verdict"'
-HEAD_BYTES: Final = 200
-"""Bytes within which a line says what kind it is."""
 KIND_OF: Final = {kind: name for name, kind in KINDS.items()}
 
 
@@ -144,6 +141,11 @@ def line(read: Line) -> bytes:
     return head + b'"%s":%s}\n' % (read.kind.encode(), read.value)
 
 
+LATEST: Final = 253_402_300_800.0
+"""The year 10000: a time beyond it is none."""
+_GREATEST: Final = 2**63
+
+
 class _Head(msgspec.Struct):
     v: int
     r: str
@@ -160,7 +162,9 @@ _LINE: Final = msgspec.json.Decoder(
 
 
 def read_line(text: bytes) -> Line | None:
-    """The line; ``None`` where its version or kind is newer than this qmon. Raises ``Damaged`` where it is no line."""
+    """The line; ``None`` if its version or kind is newer than this qmon. Raises ``Damaged`` if it is no line."""
+    if len(text) > LINE_BYTES:
+        raise Damaged(f"not a line of a recording: it has more than {LINE_BYTES // 2**20} MB")
     try:
         raw: Any = _LINE.decode(text)
         values = raw.v, raw.r, raw.n, raw.at, raw.k
@@ -172,14 +176,16 @@ def read_line(text: bytes) -> Line | None:
         return None
     if not value:
         raise Damaged(f"not a line of a recording: it has no {kind}")
+    if not (abs(at) < LATEST and abs(number) < _GREATEST):  # NaN neither
+        raise Damaged("not a line of a recording: its number or its time is none")
     return Line(recorder, number, at, kind, value)
 
 
 def _read_by_python(text: bytes) -> tuple[tuple[int, str, int, float, str], bytes]:
     try:
-        raw = json.loads(text)
+        raw = plain_json(text)
         head = msgspec.convert(raw, _HEAD.type)
-        value = json.dumps(raw.get(head.k, "")).encode()
-    except (ValueError, RecursionError) as problem:
+        value = json.dumps(raw[head.k]).encode() if head.k in raw else b""
+    except (ValueError, RecursionError, Damaged) as problem:
         raise Damaged(f"not a line of a recording: {problem}") from None
     return (head.v, head.r, head.n, head.at, head.k), value

@@ -17,7 +17,7 @@ from qmon.recording.read.segment_reader import frames_between, lines_of, mark_of
 
 _LONGEST_S: Final = 3700.0
 """A segment is at most an hour long."""
-_JUMP_TO: Final = frozenset({b"verdict", b"operation"})
+_JUMP_TO: Final = frozenset({"verdict", "operation"})
 
 
 class RecordingArchive:

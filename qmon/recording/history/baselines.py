@@ -15,6 +15,7 @@ from typing import Any, Final
 from qmon.errors import BadInput
 from qmon.model.baselines import HOURS, Baseline, Baselines
 from qmon.recording.times import is_zone
+from qmon.system import read_text
 
 FILE: Final = ".baselines.json"
 """Its name in the folder of the recordings."""
@@ -35,9 +36,7 @@ class FoundBaselines:
 def read_baselines(path: Path) -> Baselines:
     """What is usual, as the file says. Raises ``BadInput`` in one line: no such file, damaged, or newer than this."""
     try:
-        if path.stat().st_size > _LARGEST:
-            raise BadInput(f"{path}: is too large for a file of what is usual; was another one meant?")
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        raw = json.loads(read_text(path, _LARGEST))
     except FileNotFoundError:
         raise BadInput(f"{path}: there is no such file; `qmon pipeline baselines` writes it") from None
     except OSError as problem:

@@ -25,7 +25,7 @@ from qmon.recording.history.incidents import Incident, Runs, incidents
 from qmon.recording.read.segment_reader import frames_between, lines_of
 
 MINUTE_S: Final = 60.0
-_WANTED: Final = frozenset({b"figures", b"operation"})
+_WANTED: Final = frozenset({"figures", "operation"})
 _KEPT: Final = 800
 """Segments of which the minutes are kept, some 25 kB each: thirty days of one queue."""
 _SHOW_EVERY_S: Final = 0.3

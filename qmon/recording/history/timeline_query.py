@@ -20,7 +20,7 @@ from qmon.recording.history.timeline import (
 )
 from qmon.recording.read.segment_reader import frames_between, lines_of
 
-_WANTED: Final = frozenset({b"verdict", b"operation", b"state"})
+_WANTED: Final = frozenset({"verdict", "operation", "state"})
 
 
 def recorded_events(

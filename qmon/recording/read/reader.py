@@ -13,7 +13,6 @@ from qmon.errors import BadInput
 from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Phase, SourceState
-from qmon.recording.format.frames import Damaged
 from qmon.recording.format.records import Changed, Line, Mark, SessionLine, VerdictsLine
 from qmon.recording.read.paths import begins_at, sealed_path, segments, targets
 from qmon.recording.read.segment_reader import Segment, open_segment
@@ -39,7 +38,8 @@ class RecordingReader:
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._segment = lru_cache(maxsize=8)(_opened)
+        self._segment = lru_cache(maxsize=8)(self._opened)
+        self._damage: dict[Path, dict[int, str]] = {}
         starts = {path: begins_at(path) or self._first_at(path) for path in paths}
         twice = {at for at, count in Counter(starts.values()).items() if count > 1}
         self._paths = sorted(starts, key=lambda p: (starts[p], self._first_at(p) if starts[p] in twice else 0.0))
@@ -58,6 +58,26 @@ class RecordingReader:
     def paths(self) -> tuple[Path, ...]:
         """The segments, in the order of time."""
         return tuple(self._paths)
+
+    @property
+    def damage(self) -> str:
+        """How much was left out so far because it is damaged, and why, in one line; empty if nothing was."""
+        found = [(path.name, why) for path, each in self._damage.items() for why in each.values()]
+        if not found:
+            return ""
+        parts = "1 damaged part was" if len(found) == 1 else f"{len(found):,} damaged parts were"
+        return f"{parts} left out; {found[0][0]}: {found[0][1]}"
+
+    def _opened(self, path: Path) -> Segment:
+        """The segment, also where its recorder has sealed it meanwhile."""
+        try:
+            one = open_segment(path)
+        except FileNotFoundError:
+            one = open_segment(sealed_path(path))
+        known = self._damage.setdefault(path, {})
+        known |= one.damage
+        one.damage = known
+        return one
 
     @property
     def session(self) -> SessionLine:
@@ -82,10 +102,7 @@ class RecordingReader:
         """The last verdicts of each queue up to a moment; each segment begins with all that hold."""
         if not self._starts or at < self._starts[0]:
             return []
-        try:
-            return list(self._segment(self._paths[bisect_right(self._starts, at) - 1]).verdicts(at).values())
-        except Damaged:
-            return []
+        return list(self._segment(self._paths[bisect_right(self._starts, at) - 1]).verdicts(at).values())
 
     def moments(self, since_at: float) -> Iterator[Moment]:
         """Everything from a moment on, as what it was."""
@@ -100,39 +117,25 @@ class RecordingReader:
         newest, recorder = since_at, ""
         for path in self._paths[first:]:
             one = self._segment(path)
-            for line in _readable(one, newest):
+            for line in one.lines(newest):
                 if line.at < since_at or (line.at <= newest and recorder not in ("", line.recorder)):
                     continue
                 newest, recorder = max(newest, line.at), line.recorder
                 yield one, line
 
 
-def _opened(path: Path) -> Segment:
-    """The segment, also where its recorder has sealed it meanwhile."""
-    try:
-        return open_segment(path)
-    except FileNotFoundError:
-        return open_segment(sealed_path(path))
-
-
 def _last_at(one: Segment) -> float:
     return one.tail[-1].at if one.tail else one.frames[-1].last_at if one.frames else 0.0
 
 
-def _readable(one: Segment, since_at: float) -> Iterator[Line]:
-    try:
-        yield from one.lines(since_at)
-    except Damaged:
-        return
-
-
 def _what(one: Segment, line: Line) -> What | None:
     if line.kind == "state":
-        changed: Changed = line.record()
-        target = one.session.target if one.session else ""
-        return SourceState(target, Phase(changed.phase), changed.reason) if changed.phase in set(Phase) else None
+        changed: Changed | None = one.record_of(line)
+        if changed is None or changed.phase not in set(Phase):
+            return None
+        return SourceState(one.session.target if one.session else "", Phase(changed.phase), changed.reason)
     if line.kind in ("snapshot", "operation", "verdict"):
-        found: What = line.record()
+        found: What | None = one.record_of(line)
         return found
     return None
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from qmon.model.figure import Severity
 from qmon.model.operations import Operation
-from qmon.recording.format.frames import LOCATOR_BYTES, OPEN, Damaged, inflated, located
+from qmon.recording.format.frames import LOCATOR_BYTES, OPEN, Damaged, inflated, kind_of, line_places, located
 from qmon.recording.format.records import (
+    LATEST,
     Frame,
     IndexLine,
     Line,
@@ -24,20 +24,19 @@ from qmon.recording.format.records import (
 )
 from qmon.recording.read.paths import sealed_path
 
-_KIND: Final = re.compile(rb'\{"v":\d+,"r":"[^"\\]*","n":\d+,"at":[-+.\deE]+,"k":"(\w+)"')
-"""The head of a line as qmon writes it; another must be read to know its kind."""
-_VERDICTS: Final = frozenset({b"verdict"})
+_VERDICTS: Final = frozenset({"verdict"})
 
 
 @dataclass
 class Segment:
-    """What is known of one file. ``problem``: what is wrong with it, or empty."""
+    """What is known of one file."""
 
     path: Path
     session: SessionLine | None
     frames: tuple[Frame, ...] = ()
     marks: tuple[Mark, ...] = ()
-    problem: str = ""
+    damage: dict[int, str] = field(default_factory=dict)
+    """What was left out so far because it is damaged, and why, by the offset of its frame or the number of its line."""
     indexed: bool = False
     """It ends with its index, as sealed ones do."""
     recorder: str = ""
@@ -48,43 +47,64 @@ class Segment:
     tail_text: bytes = b""
 
     @property
+    def problem(self) -> str:
+        """What is wrong with it first, or empty."""
+        return next(iter(self.damage.values()), "")
+
+    @property
     def sealed(self) -> bool:
         """Whether its recorder, or a salvage, has finished it."""
         return not self.path.name.startswith(OPEN)
 
     def lines(self, since_at: float = float("-inf")) -> Iterator[Line]:
-        """Its lines from the frame on that holds ``since_at``. Raises ``Damaged`` and ``OSError``."""
+        """Its lines from the frame on that holds ``since_at``; of a damaged one, those before. Raises ``OSError``."""
         first = max(0, bisect_right(self.frames, since_at, key=lambda frame: frame.first_at) - 1)
-        for text in self._texts(range(first, len(self.frames))):
-            yield from _lines(text)
+        for start, text in self._texts(range(first, len(self.frames))):
+            try:
+                yield from _lines(text)
+            except Damaged as problem:
+                self.damage[start] = str(problem)
         yield from self.tail
 
-    def verdicts(self, until_at: float) -> dict[str, VerdictsLine]:
-        """By queue, its last verdicts up to a moment. Other lines are passed over unread.
+    def record_of(self, line: Line) -> Any:
+        """The record of one of its lines; ``None`` if it is damaged."""
+        try:
+            return line.record()
+        except Damaged as problem:
+            self.damage[-line.number] = str(problem)
+            return None
 
-        Raises ``Damaged`` and ``OSError``.
-        """
+    def verdicts(self, until_at: float) -> dict[str, VerdictsLine]:
+        """By queue, its last verdicts up to a moment. Other lines are passed over unread. Raises ``OSError``."""
         found: dict[str, VerdictsLine] = {}
         for line in itertools.chain(self._verdict_lines(), (line for line in self.tail if line.kind == "verdict")):
             if line.at > until_at:
                 break
-            verdicts: VerdictsLine = line.record()
-            found[verdicts.queue] = verdicts
+            verdicts: VerdictsLine | None = self.record_of(line)
+            if verdicts is not None:
+                found[verdicts.queue] = verdicts
         return found
 
     def _verdict_lines(self) -> Iterator[Line]:
-        for text in self._texts(number for number, frame in enumerate(self.frames) if frame.verdicts):
-            yield from lines_of(text, _VERDICTS)
+        for start, text in self._texts(number for number, frame in enumerate(self.frames) if frame.verdicts):
+            try:
+                yield from lines_of(text, _VERDICTS)
+            except Damaged as problem:
+                self.damage[start] = str(problem)
 
-    def _texts(self, numbers: Iterable[int]) -> Iterator[bytes]:
-        """The text of these frames."""
+    def _texts(self, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+        """The offsets and the texts of these frames, without those that cannot be inflated."""
         with self.path.open("rb") as file:
             for number in numbers:
                 start = self.frames[number].offset
                 file.seek(start)
                 known = self.frames[number + 1].offset - start if number + 1 < len(self.frames) else -1
-                text, _ = inflated(file.read(known))
-                yield text
+                try:
+                    text, _ = inflated(file.read(known))
+                except Damaged as problem:
+                    self.damage[start] = str(problem)
+                else:
+                    yield start, text
 
 
 def open_segment(path: Path) -> Segment:
@@ -98,12 +118,20 @@ def open_segment(path: Path) -> Segment:
             try:
                 text, _ = inflated(file.read())
                 line = read_line(text)
-                if line is not None and line.kind == "index":
-                    index: IndexLine = line.record()
+                index: IndexLine | None = line.record() if line is not None and line.kind == "index" else None
+                if line is not None and index is not None and _fits(index, start):
                     return Segment(path, index.session, index.frames, index.marks, indexed=True, recorder=line.recorder)
             except Damaged:
                 pass
     return scan(path)
+
+
+def _fits(index: IndexLine, size: int) -> bool:
+    """Whether an index can be one of a file whose frames have so many bytes: a foreign one may say anything."""
+    offsets = [frame.offset for frame in index.frames]
+    within = all(0 <= offset < size for offset in offsets)
+    timed = all(abs(at) < LATEST for frame in index.frames for at in (frame.first_at, frame.last_at))
+    return within and timed and all(before < after for before, after in itertools.pairwise(offsets))
 
 
 def scan(path: Path) -> Segment:
@@ -118,11 +146,11 @@ def scan(path: Path) -> Segment:
             text, used = inflated(data[at:], partly=True)
             text = text[: text.rfind(b"\n") + 1]
             lines = list(_lines(text))
+            for line in lines:
+                _take(found, line, marks)
         except Damaged as problem:
-            found.problem = str(problem)
+            found.damage[at] = str(problem)
             break
-        for line in lines:
-            _take(found, line, marks)
         lines = [line for line in lines if line.kind != "index"]
         if not used:
             found.tail, found.tail_text = lines, text
@@ -159,19 +187,16 @@ def mark_of(line: Line) -> Mark | None:
 
 def _lines(text: bytes) -> Iterator[Line]:
     """The lines of one frame. Raises ``Damaged``."""
-    return (line for each in text.splitlines() if (line := read_line(each)) is not None)
+    return (line for begin, end in line_places(text) if (line := read_line(text[begin:end])) is not None)
 
 
-def lines_of(text: bytes, kinds: frozenset[bytes]) -> Iterator[Line]:
+def lines_of(text: bytes, kinds: frozenset[str]) -> Iterator[Line]:
     """The lines of these kinds; the others are passed over unread. Raises ``Damaged``."""
-    at = 0
-    while at < len(text):
-        end = text.find(b"\n", at)
-        end = end if end >= 0 else len(text)
-        found = _KIND.match(text, at, end)
-        if (found is None or found[1] in kinds) and (line := read_line(text[at:end])) is not None:
-            yield line
-        at = end + 1
+    for begin, end in line_places(text):
+        if (kind_of(text, begin, end) or "?") in ("?", *kinds):  # one without a kind is damaged, which is said
+            line = read_line(text[begin:end])
+            if line is not None and line.kind in kinds:
+                yield line
 
 
 def frames_between(path: Path, since_at: float, until_at: float) -> Iterator[tuple[float, bytes]]:

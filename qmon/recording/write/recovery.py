@@ -11,7 +11,7 @@ from typing import Final
 
 from qmon import system
 from qmon.recording.format.codec import encode
-from qmon.recording.format.frames import OPEN
+from qmon.recording.format.frames import OPEN, line_places
 from qmon.recording.format.records import Frame, IndexLine, Line, line
 from qmon.recording.read.paths import sealed_path, segments
 from qmon.recording.read.segment_reader import Segment, open_segment
@@ -67,7 +67,7 @@ def _rewrite(found: Segment, sealed: Path) -> None:
             file.seek(frame.offset)
             writer.copy(file.read(found.ends[frame.offset] - frame.offset), frame)
     if newest is not None:
-        texts = found.tail_text.splitlines(keepends=True)
+        texts = [found.tail_text[begin:end] + b"\n" for begin, end in line_places(found.tail_text)]
         writer.write(texts, found.tail[0].at, found.tail[0].number)
         writer.write([], newest.at, newest.number)
         writer.end_frame()

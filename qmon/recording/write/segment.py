@@ -15,8 +15,8 @@ from typing import Final
 
 from qmon import files, system
 from qmon.errors import QmonError
-from qmon.recording.format.frames import FrameWriter, locator
-from qmon.recording.format.records import HEAD_BYTES, VERDICT, Frame
+from qmon.recording.format.frames import FRAME_TEXT_BYTES, FrameWriter, kind_of, locator
+from qmon.recording.format.records import Frame
 
 FRAME_S: Final = 120.0
 _SYNC_S: Final = 60.0
@@ -44,6 +44,7 @@ class Writer:
         self.frames: list[Frame] = []
         self.bytes = 0
         self._text = FrameWriter()
+        self._text_bytes = 0
         self._frame: Frame | None = None
         self._synced_at = 0.0
         try:
@@ -67,11 +68,15 @@ class Writer:
 
         ``at``: seconds since the epoch; ``first``: the number of the first line. Raises ``CannotWrite``.
         """
+        text = b"".join(lines)
+        if self._text_bytes + len(text) > FRAME_TEXT_BYTES // 2:  # readers take no more than that twice
+            self.end_frame()
         frame = self._frame or Frame(self.bytes, at, at, first, 0)
         if self._frame is None:
-            self._text, self._synced_at = FrameWriter(), at
-        self._append(self._text.add(b"".join(lines)))
-        verdicts = sum(VERDICT in each[:HEAD_BYTES] for each in lines)
+            self._text, self._text_bytes, self._synced_at = FrameWriter(), 0, at
+        self._append(self._text.add(text))
+        self._text_bytes += len(text)
+        verdicts = sum(kind_of(each) == "verdict" for each in lines)
         self._frame = replace(frame, last_at=at, lines=frame.lines + len(lines), verdicts=frame.verdicts + verdicts)
         if not 0 <= at - self._synced_at < _SYNC_S:
             self._sync()

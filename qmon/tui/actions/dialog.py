@@ -291,10 +291,11 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         self.focus_next()
 
     def action_leave(self) -> None:
-        """Leave it, or stop what is under way: first after the batch, then at once."""
+        """Leave it, or stop what is under way: first after the batch, then at once, without waiting for the server."""
         if self.step is DialogStep.APPLYING and self._work is not None:
             if self._work.stopping:
                 self._work.cancel()
+                self.action_background()
             self._work.stop()
             self._draw()
             return

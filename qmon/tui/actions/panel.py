@@ -27,6 +27,7 @@ ENDS: Final[dict[OperationState, tuple[str, str]]] = {
     OperationState.CANCELLED: ("stopped", "accent"),
     OperationState.INTERRUPTED: ("interrupted", "alarm"),
     OperationState.FAILED: ("failed", "alarm"),
+    OperationState.UNKNOWN: ("unknown", "alarm"),
 }
 
 
@@ -134,7 +135,7 @@ def progress_lines(progress: Progress, cells: int, *, stopping: bool) -> list[Li
     lines: list[Line] = [bar(share, cells), (), tuple(moving)]
     lines += [(), *entry("", progress.note, cells, "muted")] if progress.note else []
     if stopping:
-        lines += [(), ((" stops after this batch; esc again cancels the batch, too, and rolls it back", "accent"),)]
+        lines += [(), ((" stops after this batch; esc again cancels this batch, too, and closes", "accent"),)]
     return lines
 
 

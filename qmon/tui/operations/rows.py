@@ -33,6 +33,7 @@ _TONES: Final[dict[OperationState, str]] = {
     OperationState.CANCELLED: "text",
     OperationState.INTERRUPTED: "alarm",
     OperationState.FAILED: "alarm",
+    OperationState.UNKNOWN: "alarm",
 }
 _VALUES: Final[dict[str, Callable[[Operation], float | str]]] = {
     "when": lambda o: o.started_at,

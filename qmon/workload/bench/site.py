@@ -116,7 +116,10 @@ class Site:
 
     def connect(self, role: str) -> Connection:
         """A session of the load: plans as an application has them, no deadline of ours."""
-        session = Session(idle_transaction_timeout_s=86_400.0, application=f"{self.prefix}{role}", writes=True)
+        # Threads that do not end are left, so that a call needs no thread of its own, which would be measured, too.
+        session = Session(
+            idle_transaction_timeout_s=86_400.0, application=f"{self.prefix}{role}", writes=True, silence_s=None
+        )
         connection = self.engine.connect(self.target, session)
         query = queries.load(self.engine.name, "action/workload/session", connection.version)
         connection.set_up(Bound(queries.render(query, {}, self.engine)))

@@ -4,14 +4,14 @@
 -- :its_name     its name
 -- > named_schema  its schema
 -- > named_name    its name
--- > visible       found without naming the schema
+-- > visible       preferred if several have the name, as in "tables"
 -- > kind          what it is, as in qmon/monitor/catalog/relation_kind.py
 -- > place         the foreign server that keeps it; NULL where this one does
 -- > made_schema   schema of what it reads, or of its parent; NULL where there is nothing such
 -- > made_name     name of that
 SELECT CAST(n.nspname AS text)                         AS named_schema,
        CAST(c.relname AS text)                         AS named_name,
-       coalesce(pg_catalog.pg_table_is_visible(c.oid), false) AS visible,
+       coalesce(n.nspname IN (current_user, 'public')) AS visible,
        CASE WHEN c.relispartition THEN 'partition'
             WHEN c.relkind = 'v' THEN 'view'
             WHEN c.relkind = 'm' THEN 'materialized view'

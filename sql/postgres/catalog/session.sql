@@ -5,6 +5,7 @@
 -- :transaction_timeout  likewise: idle in an open transaction
 -- :read_only            on or off
 -- :application          the application name
+-- :schema_owner         a role that may own the schema qmon; empty: none. Always set, so that no ALTER DATABASE … SET counts
 -- :repeats              true: the same statements come again and again, each led by an index. The server may keep their
 --                       plans, so these must not be such as are good for a small table only: reading it whole, sorting.
 --                       What must be read whole after all is not worth compiling, however dear the server takes it to be
@@ -15,6 +16,7 @@ SELECT set_config('statement_timeout', COALESCE(s.statement_timeout, current_set
                       COALESCE(s.transaction_timeout, current_setting('idle_in_transaction_session_timeout')),
                       s.local) IS NOT NULL
        AND set_config('application_name', s.application, s.local) IS NOT NULL
+       AND set_config('qmon.schema_owner', s.schema_owner, s.local) IS NOT NULL
        AND set_config('timezone', 'UTC', s.local) IS NOT NULL
        AND set_config('plan_cache_mode', CASE WHEN s.repeats THEN 'auto' ELSE 'force_custom_plan' END, s.local) IS NOT NULL
        AND CASE WHEN s.repeats THEN
@@ -33,5 +35,6 @@ FROM (SELECT CAST(:local AS boolean)            AS local,
              CAST(:transaction_timeout AS text) AS transaction_timeout,
              CAST(:read_only AS text)           AS read_only,
              CAST(:application AS text)         AS application,
+             CAST(:schema_owner AS text)        AS schema_owner,
              CAST(:repeats AS boolean)          AS repeats
       OFFSET 0) AS s

@@ -7,14 +7,13 @@
 -- > monitor_registry     qmon_monitor reads the registry
 -- > operator_monitor     qmon_operator may what qmon_monitor may
 -- > operator_signal      qmon_operator ends sessions
--- > operator_registry    qmon_operator writes the registry
 -- > operations           the table qmon.operations
--- > operator_operations  qmon_operator writes it, and makes tables beside it
+-- > operator_operations  qmon_operator writes down its own operations
 -- > monitor_operations   qmon_monitor reads it, or there is none
 -- > pauses               the table qmon.pauses
 -- > monitor_pauses       qmon_monitor reads it, or there is none
 -- > operator_pauses      qmon_operator writes it
--- > operator_stores      qmon_operator may use what earlier operations have kept, and all gates
+-- > operator_stores      qmon_operator may make stores, and use those that there are, and all gates
 SELECT n.oid IS NOT NULL                                                                AS qmon_schema,
        q.oid IS NOT NULL                                                                AS registry,
        m.oid IS NOT NULL                                                                AS monitor_role,
@@ -24,21 +23,20 @@ SELECT n.oid IS NOT NULL                                                        
                 AND pg_catalog.has_table_privilege(m.oid, q.oid, 'SELECT'), false)      AS monitor_registry,
        coalesce(pg_catalog.pg_has_role(o.oid, m.oid, 'USAGE'), false)                   AS operator_monitor,
        coalesce(pg_catalog.pg_has_role(o.oid, 'pg_signal_backend', 'USAGE'), false)     AS operator_signal,
-       coalesce(pg_catalog.has_table_privilege(o.oid, q.oid, 'INSERT')
-                AND pg_catalog.has_table_privilege(o.oid, q.oid, 'UPDATE')
-                AND pg_catalog.has_table_privilege(o.oid, q.oid, 'DELETE'), false)      AS operator_registry,
        k.oid IS NOT NULL                                                                AS operations,
-       coalesce(pg_catalog.has_table_privilege(o.oid, k.oid, 'INSERT')
-                AND pg_catalog.has_table_privilege(o.oid, k.oid, 'UPDATE')
-                AND pg_catalog.has_schema_privilege(o.oid, n.oid, 'CREATE'), false)     AS operator_operations,
+       coalesce(pg_catalog.has_column_privilege(o.oid, k.oid, 'id', 'INSERT')
+                AND pg_catalog.has_function_privilege(o.oid, pg_catalog.to_regproc('qmon.operation_count'), 'EXECUTE'),
+                false)                                                                  AS operator_operations,
        k.oid IS NULL
            OR coalesce(pg_catalog.has_table_privilege(m.oid, k.oid, 'SELECT'), false)   AS monitor_operations,
        p.oid IS NOT NULL                                                                AS pauses,
        p.oid IS NULL
            OR coalesce(pg_catalog.has_table_privilege(m.oid, p.oid, 'SELECT'), false)   AS monitor_pauses,
-       coalesce(pg_catalog.has_table_privilege(o.oid, p.oid, 'INSERT')
-                AND pg_catalog.has_table_privilege(o.oid, p.oid, 'UPDATE'), false)      AS operator_pauses,
-       NOT EXISTS (
+       coalesce(pg_catalog.has_column_privilege(o.oid, p.oid, 'queue', 'INSERT')
+                AND pg_catalog.has_function_privilege(o.oid, pg_catalog.to_regproc('qmon.lift_pauses'), 'EXECUTE'),
+                false)                                                                  AS operator_pauses,
+       coalesce(pg_catalog.has_function_privilege(o.oid, pg_catalog.to_regproc('qmon.make_store'), 'EXECUTE'), false)
+       AND NOT EXISTS (
            SELECT FROM pg_catalog.pg_class AS c
            WHERE c.relnamespace = n.oid
                AND (

@@ -3,14 +3,15 @@
 -- > table_id        its oid
 -- > table_schema    its schema
 -- > table_name      its name
--- > visible         found without naming the schema
+-- > visible         preferred if several tables have a name: its schema is public, or is named like our role. The
+--                  search_path is not asked, since whoever owns the database may set it
 -- > readable        our role may read it
 -- > estimated_rows  rows as last counted by VACUUM or ANALYZE, of a parent those of its partitions; NULL where never
 -- > pages           pages of 8 kB as last counted
 SELECT CAST(c.oid AS bigint)                                                AS table_id,
        CAST(n.nspname AS text)                                              AS table_schema,
        CAST(c.relname AS text)                                              AS table_name,
-       coalesce(pg_catalog.pg_table_is_visible(c.oid), false)               AS visible,
+       coalesce(n.nspname IN (current_user, 'public'))                       AS visible,
        r.readable,
        CASE WHEN c.relkind = 'p' THEN b.row_total
             WHEN c.reltuples >= 0 THEN CAST(c.reltuples AS bigint) END      AS estimated_rows,

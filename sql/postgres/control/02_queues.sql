@@ -1,8 +1,13 @@
 -- The registry: the queues that qmon installed here, and how their tables act as queues. Does nothing where it exists.
 -- Where the role qmon_monitor exists already, it may read the registry.
 DO $$
+DECLARE
+    v_role text := pg_catalog.current_setting('role');
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('qmon control'));
+    PERFORM pg_catalog.set_config('role', pg_catalog.pg_get_userbyid(n.nspowner), true)
+    FROM pg_catalog.pg_namespace AS n
+    WHERE n.nspname OPERATOR(pg_catalog.=) 'qmon';
     IF to_regclass('qmon.queues') IS NULL THEN
         CREATE TABLE qmon.queues (
             queue        text        NOT NULL PRIMARY KEY,
@@ -19,5 +24,6 @@ BEGIN
             GRANT SELECT ON qmon.queues TO qmon_monitor;
         END IF;
     END IF;
+    PERFORM pg_catalog.set_config('role', v_role, true);
 END
 $$

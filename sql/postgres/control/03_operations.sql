@@ -1,9 +1,16 @@
 -- The operations: what operators did to the queues of this database. Each batch of an operation counts itself here, in
 -- its own transaction. And the stores: tables that keep what an undo needs. Does nothing where they exist.
+-- All of it belongs to the owner of the schema. Operators write only through the functions, which change a running
+-- operation of the caller's own login, or add to what was undone or emptied while such an operation of theirs runs.
 -- An operation that says running and whose session (session_id, session_start) is gone was interrupted.
 DO $$
+DECLARE
+    v_role text := pg_catalog.current_setting('role');
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('qmon control'));
+    PERFORM pg_catalog.set_config('role', pg_catalog.pg_get_userbyid(n.nspowner), true)
+    FROM pg_catalog.pg_namespace AS n
+    WHERE n.nspname OPERATOR(pg_catalog.=) 'qmon';
     IF to_regclass('qmon.operations') IS NULL THEN
         CREATE TABLE qmon.operations (
             id            text        NOT NULL PRIMARY KEY,
@@ -50,10 +57,77 @@ BEGIN
         COMMENT ON COLUMN qmon.stores.about IS 'the table whose rows it keeps';
         COMMENT ON COLUMN qmon.stores.structure IS 'its columns as JSON';
     END IF;
+    IF to_regproc('qmon.operation_count') IS NULL THEN
+        CREATE FUNCTION qmon.operation_count(
+            p_id text, p_done int8, p_skipped int8, p_changed int8, p_refused int8, p_busy_s float8
+        ) RETURNS int8
+        LANGUAGE sql SECURITY DEFINER
+        SET search_path = pg_catalog, pg_temp
+        AS $body$
+            WITH counted AS (
+                UPDATE qmon.operations AS o
+                SET done = o.done + p_done, skipped = o.skipped + p_skipped, changed = o.changed + p_changed,
+                    refused = o.refused + p_refused, busy_s = o.busy_s + p_busy_s
+                WHERE o.id = p_id AND o.state = 'running' AND o.login = session_user
+                  AND least(p_done, p_skipped, p_changed, p_refused) >= 0 AND p_busy_s >= 0
+                RETURNING o.id
+            )
+            SELECT count(*) FROM counted
+        $body$;
+        CREATE FUNCTION qmon.operation_end(p_id text, p_state text, p_notes json) RETURNS int8
+        LANGUAGE sql SECURITY DEFINER
+        SET search_path = pg_catalog, pg_temp
+        AS $body$
+            WITH ended AS (
+                UPDATE qmon.operations AS o
+                SET state = p_state, notes = p_notes, ended_at = clock_timestamp()
+                WHERE o.id = p_id AND o.state = 'running' AND o.login = session_user
+                  AND p_state IN ('done', 'cancelled', 'interrupted', 'failed')
+                RETURNING o.id
+            )
+            SELECT count(*) FROM ended
+        $body$;
+        CREATE FUNCTION qmon.operation_undone(p_id text, p_done int8) RETURNS int8
+        LANGUAGE sql SECURITY DEFINER
+        SET search_path = pg_catalog, pg_temp
+        AS $body$
+            WITH counted AS (
+                UPDATE qmon.operations AS o
+                SET undone = least(o.done, o.undone + p_done)
+                WHERE o.id = p_id AND p_done >= 0
+                  AND EXISTS (
+                      SELECT FROM qmon.operations AS u
+                      WHERE u.undo_of = o.id AND u.state = 'running' AND u.login = session_user
+                  )
+                RETURNING o.id
+            )
+            SELECT count(*) FROM counted
+        $body$;
+        CREATE FUNCTION qmon.operation_emptied(p_id text, p_done int8) RETURNS int8
+        LANGUAGE sql SECURITY DEFINER
+        SET search_path = pg_catalog, pg_temp
+        AS $body$
+            WITH counted AS (
+                UPDATE qmon.operations AS o
+                SET emptied = least(o.done, o.emptied + p_done)
+                WHERE o.id = p_id AND p_done >= 0
+                  AND EXISTS (
+                      SELECT FROM qmon.operations AS e
+                      WHERE e.kind = 'empty-trash' AND e.state = 'running' AND e.login = session_user
+                  )
+                RETURNING o.id
+            )
+            SELECT count(*) FROM counted
+        $body$;
+        REVOKE ALL ON FUNCTION qmon.operation_count(text, int8, int8, int8, int8, float8),
+            qmon.operation_end(text, text, json), qmon.operation_undone(text, int8), qmon.operation_emptied(text, int8)
+            FROM PUBLIC;
+    END IF;
     IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'qmon_monitor')
         AND pg_catalog.pg_has_role((SELECT relowner FROM pg_catalog.pg_class
                                     WHERE oid = to_regclass('qmon.operations')), 'USAGE') THEN
         GRANT SELECT ON qmon.operations, qmon.stores TO qmon_monitor;
     END IF;
+    PERFORM pg_catalog.set_config('role', v_role, true);
 END
 $$

@@ -4,8 +4,13 @@
 -- It lets a row pass by returning it, where it is asked for each; what it returns for a statement means nothing.
 -- That of one queue of several is given its name, too. The gate runs as its owner, since whoever inserts may have no right in this schema.
 DO $$
+DECLARE
+    v_role text := pg_catalog.current_setting('role');
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('qmon control'));
+    PERFORM pg_catalog.set_config('role', pg_catalog.pg_get_userbyid(n.nspowner), true)
+    FROM pg_catalog.pg_namespace AS n
+    WHERE n.nspname OPERATOR(pg_catalog.=) 'qmon';
     IF to_regclass('qmon.pauses') IS NULL THEN
         CREATE TABLE qmon.pauses (
             id        bigint      NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -30,7 +35,25 @@ BEGIN
             GRANT SELECT ON qmon.pauses TO qmon_monitor;
         END IF;
         IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'qmon_operator') THEN
-            GRANT SELECT, INSERT, UPDATE ON qmon.pauses TO qmon_operator;
+            GRANT SELECT, INSERT (queue, about, side, switch, until, by, reason, way) ON qmon.pauses TO qmon_operator;
+        END IF;
+    END IF;
+    IF to_regproc('qmon.lift_pauses') IS NULL THEN
+        CREATE FUNCTION qmon.lift_pauses(p_about text, p_side text, p_by text) RETURNS int8
+        LANGUAGE sql SECURITY DEFINER
+        SET search_path = pg_catalog, pg_temp
+        AS $body$
+            WITH lifted AS (
+                UPDATE qmon.pauses AS p
+                SET lifted_at = clock_timestamp(), lifted_by = p_by
+                WHERE p.lifted_at IS NULL AND p.about = p_about AND p.side = p_side AND p.until > clock_timestamp()
+                RETURNING p.id
+            )
+            SELECT count(*) FROM lifted
+        $body$;
+        REVOKE ALL ON FUNCTION qmon.lift_pauses(text, text, text) FROM PUBLIC;
+        IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'qmon_operator') THEN
+            GRANT EXECUTE ON FUNCTION qmon.lift_pauses(text, text, text) TO qmon_operator;
         END IF;
     END IF;
     IF to_regprocedure('qmon.gate()') IS NULL THEN
@@ -63,5 +86,6 @@ BEGIN
         $body$;
         COMMENT ON FUNCTION qmon.gate() IS 'qmon: refuses inserts while the pushers of a table are paused';
     END IF;
+    PERFORM pg_catalog.set_config('role', v_role, true);
 END
 $$

@@ -1,13 +1,12 @@
--- Adds what one batch of an operation did, within the transaction of the batch. Touches no row where the operation is
--- over: then the batch must not be committed.
+-- Adds what one batch of an operation did, within the transaction of the batch. Changes no row if the operation is over
+-- or another login began it: then the batch must not be committed.
 -- :done     rows touched
 -- :skipped  rows left alone, since others had locked them
 -- :changed  rows left alone, since they are no longer what the plan saw
 -- :refused  rows left alone, since the server would not have it
 -- :busy_s   seconds that the batch took
 -- :id       the operation
-UPDATE qmon.operations
-SET done = done + CAST(:done AS bigint), skipped = skipped + CAST(:skipped AS bigint),
-    changed = changed + CAST(:changed AS bigint), refused = refused + CAST(:refused AS bigint),
-    busy_s = busy_s + CAST(:busy_s AS float8)
-WHERE id = :id AND state = 'running'
+-- > done    rows of qmon's table changed: 1, or 0
+SELECT qmon.operation_count(CAST(:id AS pg_catalog.text), CAST(:done AS pg_catalog.int8),
+                            CAST(:skipped AS pg_catalog.int8), CAST(:changed AS pg_catalog.int8),
+                            CAST(:refused AS pg_catalog.int8), CAST(:busy_s AS pg_catalog.float8)) AS done

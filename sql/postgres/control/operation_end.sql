@@ -2,6 +2,6 @@
 -- :state  done, cancelled, interrupted or failed
 -- :notes  what the operator should know, a JSON array
 -- :id     the operation
-UPDATE qmon.operations
-SET state = :state, notes = CAST(:notes AS json), ended_at = clock_timestamp()
-WHERE id = :id AND state = 'running'
+-- > done  rows of qmon's table changed: 1, or 0
+SELECT qmon.operation_end(CAST(:id AS pg_catalog.text), CAST(:state AS pg_catalog.text),
+                          CAST(:notes AS pg_catalog.json)) AS done

@@ -1,12 +1,13 @@
 -- Whether operations can be written down in this database.
 -- > recorded    the table of operations is there
--- > writable    we may write into it, and into the stores beside it
+-- > writable    we may write into it, and use the functions that count operations and make stores
 -- > can_create  we may make what is missing
 SELECT known.oid IS NOT NULL                                                         AS recorded,
        coalesce(has_schema_privilege(home.oid, 'USAGE')
-           AND has_table_privilege(known.oid, 'SELECT') AND has_table_privilege(known.oid, 'INSERT')
-           AND has_table_privilege(known.oid, 'UPDATE')
-           AND has_table_privilege(stores.oid, 'SELECT') AND has_table_privilege(stores.oid, 'INSERT'),
+           AND has_table_privilege(known.oid, 'SELECT') AND has_column_privilege(known.oid, 'id', 'INSERT')
+           AND has_table_privilege(stores.oid, 'SELECT')
+           AND has_function_privilege(to_regproc('qmon.operation_count'), 'EXECUTE')
+           AND has_function_privilege(to_regproc('qmon.make_store'), 'EXECUTE'),
            false)                                                                    AS writable,
        CASE WHEN home.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
             ELSE has_schema_privilege(home.oid, 'CREATE') END                        AS can_create

@@ -1,4 +1,9 @@
--- Lets the acting role write down what it does, and keep what an undo needs.
-GRANT USAGE, CREATE ON SCHEMA qmon TO qmon_operator;
-GRANT SELECT, INSERT, UPDATE ON qmon.operations TO qmon_operator;
-GRANT SELECT, INSERT ON qmon.stores TO qmon_operator
+-- Lets the acting role write down what it does: it begins operations, and counts and ends its own. It changes no row
+-- otherwise and deletes none.
+GRANT USAGE ON SCHEMA qmon TO qmon_operator;
+GRANT SELECT ON qmon.operations, qmon.stores TO qmon_operator;
+GRANT INSERT (id, kind, queue, about, by, session_id, session_start, reason, predicate, frozen, planned, undo_of, undoable)
+    ON qmon.operations TO qmon_operator;
+GRANT EXECUTE ON FUNCTION qmon.operation_count(text, int8, int8, int8, int8, float8),
+    qmon.operation_end(text, text, json), qmon.operation_undone(text, int8), qmon.operation_emptied(text, int8)
+    TO qmon_operator

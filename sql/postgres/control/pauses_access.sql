@@ -7,8 +7,9 @@ SELECT known.oid IS NOT NULL                                                    
        coalesce(has_schema_privilege(home.oid, 'USAGE')
            AND has_table_privilege(known.oid, 'SELECT'), false)                      AS readable,
        coalesce(has_schema_privilege(home.oid, 'USAGE')
-           AND has_table_privilege(known.oid, 'SELECT') AND has_table_privilege(known.oid, 'INSERT')
-           AND has_table_privilege(known.oid, 'UPDATE'), false)                      AS writable,
+           AND has_table_privilege(known.oid, 'SELECT') AND has_column_privilege(known.oid, 'queue', 'INSERT')
+           AND has_function_privilege(to_regproc('qmon.lift_pauses'), 'EXECUTE'),
+           false)                                                                    AS writable,
        CASE WHEN home.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
             ELSE has_schema_privilege(home.oid, 'CREATE') END                        AS can_create
 FROM (SELECT 1) AS one

@@ -12,6 +12,7 @@
 -- {table}           the queue
 CREATE FUNCTION {paused}(p_side text) RETURNS void
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 AS $qmon_body$
 DECLARE
     v_sequence regclass := CASE p_side WHEN 'pushers' THEN {push_until!literal}::regclass

@@ -7,7 +7,6 @@
 -- > monitor_registry     always 0: granted again
 -- > operator_monitor     qmon_operator may what qmon_monitor may
 -- > operator_signal      always 0: granted again
--- > operator_registry    always 0: granted again
 -- > operations           the table qmon.operations
 -- > operator_operations  always 0: granted again
 -- > monitor_operations   there is no table qmon.operations; else granted again
@@ -23,7 +22,6 @@ SELECT CAST(CASE WHEN SCHEMA_ID(N'qmon') IS NOT NULL THEN 1 ELSE 0 END AS bit)  
        CAST(0 AS bit)                                                                       AS monitor_registry,
        CAST(COALESCE(IS_ROLEMEMBER(N'qmon_monitor', N'qmon_operator'), 0) AS bit)           AS operator_monitor,
        CAST(0 AS bit)                                                                       AS operator_signal,
-       CAST(0 AS bit)                                                                       AS operator_registry,
        CAST(CASE WHEN OBJECT_ID(N'qmon.operations', N'U') IS NOT NULL THEN 1 ELSE 0 END AS bit)         AS operations,
        CAST(0 AS bit)                                                                       AS operator_operations,
        CAST(CASE WHEN OBJECT_ID(N'qmon.operations', N'U') IS NULL THEN 1 ELSE 0 END AS bit) AS monitor_operations,

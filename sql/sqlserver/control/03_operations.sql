@@ -1,5 +1,7 @@
 -- The operations: what operators did to the queues of this database. Each batch of an operation counts itself here, in
 -- its own transaction. And the stores: tables that keep what an undo needs. Does nothing where they exist.
+-- Operators write through the procedures alone, which write into the tables of their own owner. These change a running
+-- operation of the caller's own login, or add to what was undone or emptied while such an operation of theirs runs.
 -- An operation that says running and whose session (session_id, session_start) is gone was interrupted.
 IF OBJECT_ID(N'qmon.operations', N'U') IS NULL
 BEGIN
@@ -45,3 +47,77 @@ BEGIN
     IF DATABASE_PRINCIPAL_ID(N'qmon_monitor') IS NOT NULL
         GRANT SELECT ON OBJECT::qmon.stores TO qmon_monitor;
 END;
+IF OBJECT_ID(N'qmon.operation_begin', N'P') IS NULL
+    EXEC (N'CREATE PROCEDURE qmon.operation_begin
+    @id varchar(40), @kind varchar(40), @queue nvarchar(128), @about nvarchar(600), @by nvarchar(400),
+    @reason nvarchar(max), @predicate nvarchar(max), @frozen nvarchar(max), @planned bigint, @undo_of varchar(40),
+    @undoable bit
+AS
+BEGIN
+    SET NOCOUNT ON;
+    INSERT INTO qmon.operations (
+        id, kind, queue, about, [by], session_id, session_start, reason, predicate, frozen, planned, undo_of, undoable
+    )
+    SELECT @id, @kind, @queue, @about, @by, @@SPID,
+           (SELECT s.login_time FROM sys.dm_exec_sessions AS s WHERE s.session_id = @@SPID),
+           @reason, @predicate, @frozen, @planned, @undo_of, @undoable;
+END');
+IF OBJECT_ID(N'qmon.operation_count', N'P') IS NULL
+    EXEC (N'CREATE PROCEDURE qmon.operation_count
+    @id varchar(40), @done bigint, @skipped bigint, @changed bigint, @refused bigint, @busy_s float
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE qmon.operations
+    SET done = done + @done, skipped = skipped + @skipped, changed = changed + @changed, refused = refused + @refused,
+        busy_s = busy_s + @busy_s
+    WHERE id = @id AND state = ''running'' AND login = ORIGINAL_LOGIN()
+        AND @done >= 0 AND @skipped >= 0 AND @changed >= 0 AND @refused >= 0 AND @busy_s >= 0;
+    SELECT @@ROWCOUNT AS done;
+END');
+IF OBJECT_ID(N'qmon.operation_end', N'P') IS NULL
+    EXEC (N'CREATE PROCEDURE qmon.operation_end
+    @id varchar(40), @state varchar(20), @notes nvarchar(max)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE qmon.operations
+    SET state = @state, notes = @notes, ended_at = SYSUTCDATETIME()
+    WHERE id = @id AND state = ''running'' AND login = ORIGINAL_LOGIN()
+        AND @state IN (''done'', ''cancelled'', ''interrupted'', ''failed'');
+    SELECT @@ROWCOUNT AS done;
+END');
+IF OBJECT_ID(N'qmon.operation_undone', N'P') IS NULL
+    EXEC (N'CREATE PROCEDURE qmon.operation_undone
+    @id varchar(40), @done bigint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE o
+    SET undone = CASE WHEN o.undone + @done > o.done THEN o.done ELSE o.undone + @done END
+    FROM qmon.operations AS o
+    WHERE o.id = @id AND @done >= 0
+        AND EXISTS (
+            SELECT 1
+            FROM qmon.operations AS u
+            WHERE u.undo_of = o.id AND u.state = ''running'' AND u.login = ORIGINAL_LOGIN()
+        );
+    SELECT @@ROWCOUNT AS done;
+END');
+IF OBJECT_ID(N'qmon.operation_emptied', N'P') IS NULL
+    EXEC (N'CREATE PROCEDURE qmon.operation_emptied
+    @id varchar(40), @done bigint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE o
+    SET emptied = CASE WHEN o.emptied + @done > o.done THEN o.done ELSE o.emptied + @done END
+    FROM qmon.operations AS o
+    WHERE o.id = @id AND @done >= 0
+        AND EXISTS (
+            SELECT 1
+            FROM qmon.operations AS e
+            WHERE e.kind = ''empty-trash'' AND e.state = ''running'' AND e.login = ORIGINAL_LOGIN()
+        );
+    SELECT @@ROWCOUNT AS done;
+END');

@@ -1,5 +1,6 @@
 -- The pauses: who stopped the pushers or poppers of which table, why, and until when; those that are over stay. And the
 -- gates: until when inserts into the tables that have a gate (a trigger) are refused. Does nothing where they exist.
+-- Operators write pauses through the procedures alone.
 -- Everybody may read the gates: whoever inserts must see that he may not.
 IF OBJECT_ID(N'qmon.pauses', N'U') IS NULL
 BEGIN
@@ -21,8 +22,6 @@ BEGIN
     CREATE INDEX qmon_pauses_open ON qmon.pauses (until) WHERE lifted_at IS NULL;
     IF DATABASE_PRINCIPAL_ID(N'qmon_monitor') IS NOT NULL
         GRANT SELECT ON OBJECT::qmon.pauses TO qmon_monitor;
-    IF DATABASE_PRINCIPAL_ID(N'qmon_operator') IS NOT NULL
-        GRANT SELECT, INSERT, UPDATE ON OBJECT::qmon.pauses TO qmon_operator;
 END;
 IF OBJECT_ID(N'qmon.gates', N'U') IS NULL
 BEGIN
@@ -33,4 +32,30 @@ BEGIN
     GRANT SELECT ON OBJECT::qmon.gates TO public;
     IF DATABASE_PRINCIPAL_ID(N'qmon_operator') IS NOT NULL
         GRANT INSERT, UPDATE, DELETE ON OBJECT::qmon.gates TO qmon_operator;
+END;
+IF OBJECT_ID(N'qmon.record_pause', N'P') IS NULL
+    EXEC (N'CREATE PROCEDURE qmon.record_pause
+    @queue nvarchar(128), @about nvarchar(600), @side varchar(10), @switch nvarchar(600), @until datetime2(3),
+    @by nvarchar(400), @reason nvarchar(max), @way varchar(10)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    INSERT INTO qmon.pauses (queue, about, side, switch, until, [by], reason, way)
+    VALUES (@queue, @about, @side, @switch, @until, @by, @reason, @way);
+END');
+IF OBJECT_ID(N'qmon.lift_pauses', N'P') IS NULL
+    EXEC (N'CREATE PROCEDURE qmon.lift_pauses
+    @about nvarchar(600), @side varchar(10), @by nvarchar(400)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    UPDATE qmon.pauses
+    SET lifted_at = SYSUTCDATETIME(), lifted_by = @by
+    WHERE lifted_at IS NULL AND about = @about AND side = @side AND until > SYSUTCDATETIME();
+    SELECT @@ROWCOUNT AS done;
+END');
+IF DATABASE_PRINCIPAL_ID(N'qmon_operator') IS NOT NULL
+BEGIN
+    GRANT EXECUTE ON OBJECT::qmon.record_pause TO qmon_operator;
+    GRANT EXECUTE ON OBJECT::qmon.lift_pauses TO qmon_operator;
 END;

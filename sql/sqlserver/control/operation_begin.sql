@@ -10,11 +10,9 @@
 -- :planned    how many the plan counted
 -- :undo_of    the operation that it undoes
 -- :undoable   whether it can be undone
-INSERT INTO qmon.operations (
-    id, kind, queue, about, [by], session_id, session_start, reason, predicate, frozen, planned, undo_of, undoable
-)
-SELECT CAST(:id AS varchar(40)), CAST(:kind AS varchar(40)), CAST(:queue AS nvarchar(128)),
-       CAST(:about AS nvarchar(600)), CAST(:by AS nvarchar(400)), @@SPID,
-       (SELECT s.login_time FROM sys.dm_exec_sessions AS s WHERE s.session_id = @@SPID),
-       CAST(:reason AS nvarchar(max)), CAST(:predicate AS nvarchar(max)), CAST(:frozen AS nvarchar(max)),
-       CAST(:planned AS bigint), CAST(:undo_of AS varchar(40)), CAST(:undoable AS bit)
+DECLARE @id varchar(40) = :id, @kind varchar(40) = :kind, @queue nvarchar(128) = :queue, @about nvarchar(600) = :about;
+DECLARE @by nvarchar(400) = :by, @reason nvarchar(max) = :reason, @predicate nvarchar(max) = :predicate;
+DECLARE @frozen nvarchar(max) = :frozen, @planned bigint = :planned, @undo_of varchar(40) = :undo_of, @undoable bit = :undoable;
+EXEC qmon.operation_begin @id = @id, @kind = @kind, @queue = @queue, @about = @about, @by = @by, @reason = @reason,
+                          @predicate = @predicate, @frozen = @frozen, @planned = @planned, @undo_of = @undo_of,
+                          @undoable = @undoable

@@ -2,6 +2,6 @@
 -- :state  done, cancelled, interrupted or failed
 -- :notes  what the operator should know, a JSON array
 -- :id     the operation
-UPDATE qmon.operations
-SET state = CAST(:state AS varchar(20)), notes = CAST(:notes AS nvarchar(max)), ended_at = SYSUTCDATETIME()
-WHERE id = CAST(:id AS varchar(40)) AND state = 'running'
+-- > done  rows of qmon's table changed: 1, or 0
+DECLARE @id varchar(40) = :id, @state varchar(20) = :state, @notes nvarchar(max) = :notes;
+EXEC qmon.operation_end @id = @id, @state = @state, @notes = @notes

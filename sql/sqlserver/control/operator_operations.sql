@@ -1,3 +1,8 @@
--- Lets the acting role write down what it does.
+-- Lets the acting role write down what it does: it begins operations, and counts and ends its own, by procedures. It may
+-- write into the tables of this schema in no other way.
 GRANT SELECT ON SCHEMA::qmon TO qmon_operator;
-GRANT SELECT, INSERT, UPDATE ON OBJECT::qmon.operations TO qmon_operator
+GRANT EXECUTE ON OBJECT::qmon.operation_begin TO qmon_operator;
+GRANT EXECUTE ON OBJECT::qmon.operation_count TO qmon_operator;
+GRANT EXECUTE ON OBJECT::qmon.operation_end TO qmon_operator;
+GRANT EXECUTE ON OBJECT::qmon.operation_undone TO qmon_operator;
+GRANT EXECUTE ON OBJECT::qmon.operation_emptied TO qmon_operator

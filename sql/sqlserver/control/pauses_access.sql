@@ -7,8 +7,8 @@ SELECT CAST(CASE WHEN OBJECT_ID(N'qmon.pauses', N'U') IS NOT NULL THEN 1 ELSE 0 
        CAST(CASE WHEN HAS_PERMS_BY_NAME(N'qmon.pauses', N'OBJECT', N'SELECT') = 1
                  THEN 1 ELSE 0 END AS bit)                                                 AS readable,
        CAST(CASE WHEN HAS_PERMS_BY_NAME(N'qmon.pauses', N'OBJECT', N'SELECT') = 1
-                      AND HAS_PERMS_BY_NAME(N'qmon.pauses', N'OBJECT', N'INSERT') = 1
-                      AND HAS_PERMS_BY_NAME(N'qmon.pauses', N'OBJECT', N'UPDATE') = 1
+                      AND HAS_PERMS_BY_NAME(N'qmon.record_pause', N'OBJECT', N'EXECUTE') = 1
+                      AND HAS_PERMS_BY_NAME(N'qmon.lift_pauses', N'OBJECT', N'EXECUTE') = 1
                  THEN 1 ELSE 0 END AS bit)                                                 AS writable,
        CAST(CASE WHEN HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'CREATE TABLE') = 1
                       AND (

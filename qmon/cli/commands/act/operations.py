@@ -45,7 +45,7 @@ def operations(
 
     def ask(each: Chosen, may_ask: bool) -> tuple[str, tuple[Operation, ...]]:
         with acting_on(each, "operations", may_ask=may_ask) as at:
-            return each.target.name, attended(lambda: at.operator.operations(limit), at.connections.cancel)
+            return each.target.name, attended(lambda: at.operator.operations(limit), at.connections)
 
     found = ask_each(known, ask)
     if output != "table":
@@ -87,7 +87,7 @@ def show(target: options.Target, config: options.ConfigPath = None, output: opti
     from qmon.model.operations import Kind
 
     with acting(target, config, "trash") as at:
-        all_done = attended(lambda: at.operator.operations(_ALL), at.connections.cancel)
+        all_done = attended(lambda: at.operator.operations(_ALL), at.connections)
         keep_s = at.at.config.settings.trash_days * _DAY_S
     found = [o for o in all_done if o.kind is Kind.PURGE and o.undo_state in ("possible", "partly undone")]
     until = {o.id: (o.ended_at or o.started_at) + keep_s for o in found}

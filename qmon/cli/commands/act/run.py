@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import typer
 
-from qmon.cli.guard import PARTLY
+from qmon.cli.guard import INTERRUPTED, PARTLY
 from qmon.cli.options import Given
 from qmon.cli.output import Meter, clean, note, say
 from qmon.cli.output import report as write
@@ -34,6 +34,8 @@ T = TypeVar("T")
 _PIPED_EVERY_S: Final = 5.0
 _BAR: Final = 30
 _LABEL: Final = 10
+# Seconds that a cancelled statement has to end in order after the second Ctrl-C, and that the audit of it may take.
+_ORDERLY_S: Final = 1.0
 _CELLS: Final = 110
 
 
@@ -58,9 +60,9 @@ def carry_out(prepare: Callable[[], PreparedAction], connections: Connections, g
 
     Raises ``BadInput`` with nothing changed where the plan is refused or not confirmed, and what a server says.
     """
-    from qmon.model.operations import Consent
+    from qmon.model.operations import Consent, OperationState
 
-    prepared = attended(prepare, connections.cancel)
+    prepared = attended(prepare, connections)
     plan = prepared.plan
     _show(plan, given)
     if plan.refused is not None:
@@ -71,27 +73,30 @@ def carry_out(prepare: Callable[[], PreparedAction], connections: Connections, g
         return
     permission = _permission(plan, given, typed=plan.consent is Consent.TYPED)
     began = time.monotonic()
-    result = _apply(prepared, permission, connections)
+    result, interrupted = _apply(prepared, permission, connections)
     _print_result(plan, result, time.monotonic() - began, given)
-    code = exit_code(result)
+    code = INTERRUPTED if interrupted and result.state is OperationState.UNKNOWN else exit_code(result)
     if code:
         raise typer.Exit(code)
 
 
 def exit_code(result: OperationResult) -> int:
-    """0: all was done; 3: a part was not; 1: it failed."""
+    """0: all was done; 3: a part was not; 1: it failed, or nobody knows whether all was done."""
     from qmon.model.operations import OperationState
 
+    if result.state is OperationState.UNKNOWN:
+        return 1
     if result.state in (OperationState.FAILED, OperationState.INTERRUPTED) and not result.done:
         return 1
     return 0 if result.state is OperationState.DONE and not result.skipped + result.changed + result.refused else PARTLY
 
 
-def attended(call: Callable[[], T], interrupted: Callable[[], None]) -> T:
+def attended(call: Callable[[], T], connections: Connections, stop: Callable[[], None] | None = None) -> T:
     """Run ``call`` on a thread, so that Ctrl-C is noticed while the server is silent.
 
-    Every Ctrl-C calls ``interrupted``; what ``call`` raises is raised, and ``KeyboardInterrupt`` where one came and it
-    raised.
+    The first Ctrl-C calls ``stop``; without it, and at the second, the statements under way are cancelled. If that does
+    not end them within a second, the second Ctrl-C abandons the connections. What ``call`` raises is raised, and
+    ``KeyboardInterrupt`` where a Ctrl-C came and it raised, or has not ended.
     """
     got: list[T] = []
     raised: list[BaseException] = []
@@ -106,18 +111,26 @@ def attended(call: Callable[[], T], interrupted: Callable[[], None]) -> T:
 
     over = threading.Event()
     threading.Thread(target=run, name="qmon-act", daemon=True).start()
-    interrupted_once = False
-    while not over.is_set():
+    presses, leave_at = 0, float("inf")
+    while not over.is_set() and time.monotonic() < leave_at:
         try:
             over.wait(0.1)
         except KeyboardInterrupt:
-            interrupted_once = True
-            interrupted()
-    if raised and interrupted_once:
-        raise KeyboardInterrupt from raised[0]
-    if raised:
-        raise raised[0]
-    return got[0]
+            presses += 1
+            if presses == 1 and stop is not None:
+                stop()
+            else:
+                connections.cancel()
+            if presses > 1:
+                leave_at = time.monotonic() + (_ORDERLY_S if presses == 2 else 0.0)
+    if not over.is_set():
+        connections.abandon()
+        over.wait(_ORDERLY_S)
+    if got:
+        return got[0]
+    if presses:
+        raise KeyboardInterrupt from (raised[0] if raised else None)
+    raise raised[0]
 
 
 def _show(plan: Plan, given: Given) -> None:
@@ -166,16 +179,14 @@ def _permission(plan: Plan, given: Given, *, typed: bool) -> Permission:
     return Permission(reason, plan.queue if name is not None else "")
 
 
-def _apply(prepared: PreparedAction, permission: Permission, connections: Connections) -> OperationResult:
+def _apply(prepared: PreparedAction, permission: Permission, connections: Connections) -> tuple[OperationResult, bool]:
+    """Apply the plan; returns the result, and whether Ctrl-C was pressed."""
     stop, meter, began = threading.Event(), Meter(_PIPED_EVERY_S), time.monotonic()
     newest: list[Progress] = []
 
     def interrupted() -> None:
         meter.end()
-        if stop.is_set():
-            connections.cancel()
-        else:
-            note("stopping after the batch under way; Ctrl-C again ends that too, and undoes it")
+        note("stopping after the batch under way; press Ctrl-C again to cancel that batch, too, and leave")
         stop.set()
 
     def report(progress: Progress) -> None:
@@ -183,7 +194,8 @@ def _apply(prepared: PreparedAction, permission: Permission, connections: Connec
         meter.show(f"{_bar(progress) if meter.live else ''}{_words(progress)}", time.monotonic() - began)
 
     try:
-        return attended(lambda: prepared.apply(permission, report, stop.is_set), interrupted)
+        result = attended(lambda: prepared.apply(permission, report, stop.is_set), connections, interrupted)
+        return result, stop.is_set()
     except BaseException:
         meter.end()
         if newest and newest[0].done:

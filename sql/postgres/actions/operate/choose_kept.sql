@@ -41,7 +41,9 @@ there AS MATERIALIZED (
 told AS (
     SELECT m.qmon_row, t.qmon_place,
            CASE WHEN t.qmon_rows = 1 AND m.qmon_row NOT IN (SELECT w.qmon_row FROM twins AS w)
-                THEN 'chosen' ELSE 'popped again, or changed since' END AS qmon_why
+                THEN 'chosen'
+                WHEN t.qmon_rows > 1 OR m.qmon_row IN (SELECT w.qmon_row FROM twins AS w) OR NOT ROW({key!list.m}) IS NOT NULL
+                THEN 'cannot be told apart from other messages' ELSE 'popped again, or changed since' END AS qmon_why
     FROM mine AS m
     LEFT JOIN there AS t ON t.qmon_row = m.qmon_row
 ),

@@ -3,9 +3,10 @@
 -- :state   the column of the state, where that is to change; else NULL
 -- > kind   cascade: another table's rows are deleted or changed with it; referred: another table's rows keep it from
 --          being deleted; refers: it refers to another table; elsewhere: a partition that another server keeps; unique:
---          an index that covers the state; trigger: one that is on; on delete: one that fires then; before insert,
---          update or delete: one that sees each row before; after update: one that fires behind it; rule insert, update
---          or delete: a rule stands in for the statement
+--          an index that covers the state; trigger: one that is on; on insert, update or delete: one that fires then;
+--          before insert, update or delete: one that sees each row before; after update: one that fires behind it; rule
+--          insert, update or delete: a rule stands in for the statement; uncounted: the server does not count the rows
+--          that a session writes; too wide: why its rows do not fit into the trash
 -- > name   the other table and the constraint, the trigger, the rule or the index
 WITH tree AS MATERIALIZED (
     SELECT CAST({table!literal} AS regclass) AS part
@@ -48,9 +49,12 @@ UNION
 SELECT 'trigger', f.name
 FROM firing AS f
 UNION
-SELECT 'on delete', f.name
+SELECT 'on ' || e.event, f.name
 FROM firing AS f
-WHERE f.does & 8 <> 0
+JOIN (VALUES (4, 'insert'), (8, 'delete'), (16, 'update')) AS e (bit, event) ON f.does & e.bit <> 0
+UNION
+SELECT 'uncounted', 'track_counts'
+WHERE NOT CAST(current_setting('track_counts') AS boolean)
 UNION
 SELECT 'before ' || e.event, f.name
 FROM firing AS f
@@ -65,4 +69,16 @@ SELECT 'rule ' || e.event, CAST(r.rulename AS text)
 FROM pg_catalog.pg_rewrite AS r
 JOIN (VALUES ('2', 'update'), ('3', 'insert'), ('4', 'delete')) AS e (kind, event) ON CAST(r.ev_type AS text) = e.kind
 WHERE r.ev_class = CAST({table!literal} AS regclass) AND r.ev_enabled IN ('O', 'A')
+UNION
+SELECT 'too wide',
+       CASE WHEN w.columns + 3 > 1600
+            THEN 'its ' || w.columns || ' columns and 3 of the trash are more than the 1600 that a table can have'
+            ELSE 'its rows have ' || w.bytes || ' bytes or more with the columns of the trash, and the server stores 8160' END
+FROM (
+    -- At least so much: without padding, without the bitmap of NULLs, and texts empty. The last 35 bytes are of the trash.
+    SELECT count(*) AS columns, 24 + coalesce(sum(CASE WHEN NOT a.attnotnull THEN 0 ELSE abs(a.attlen) END), 0) + 35 AS bytes
+    FROM pg_catalog.pg_attribute AS a
+    WHERE a.attrelid = CAST({table!literal} AS regclass) AND a.attnum > 0 AND NOT a.attisdropped
+) AS w
+WHERE w.columns + 3 > 1600 OR w.bytes > 8160
 ORDER BY 1, 2

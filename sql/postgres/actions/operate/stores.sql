@@ -5,10 +5,8 @@
 -- > kind       trash or kept
 -- > about      the table whose rows it keeps
 -- > structure  its columns as JSON
--- > operator   the role qmon_operator exists
 -- > schema     the schema that it is in
 SELECT s.store, s.kind, s.about, s.structure,
-       EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'qmon_operator') AS operator,
        'qmon' AS schema
 FROM qmon.stores AS s
 WHERE (CAST(:kind AS text) IS NULL OR s.kind = :kind) AND (CAST(:about AS text) IS NULL OR s.about = :about)

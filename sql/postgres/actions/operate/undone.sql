@@ -1,6 +1,5 @@
--- Counts in an operation what an undo took back, within the transaction of the undo's batch.
+-- Counts in an operation the rows that an undo took back, within the transaction of the undo's batch.
 -- :done  rows
 -- :id    the operation that is undone
-UPDATE qmon.operations
-SET undone = undone + CAST(:done AS bigint)
-WHERE id = :id
+-- > done  rows of qmon's table changed: 1, or 0
+SELECT qmon.operation_undone(CAST(:id AS pg_catalog.text), CAST(:done AS pg_catalog.int8)) AS done

@@ -2,9 +2,6 @@
 -- :about  the table
 -- :side   pushers or poppers
 -- :by     who lifts
-UPDATE qmon.pauses
-SET lifted_at = clock_timestamp(), lifted_by = :by
-WHERE lifted_at IS NULL
-  AND about = :about
-  AND side = :side
-  AND until > clock_timestamp()
+-- > done  pauses
+SELECT qmon.lift_pauses(CAST(:about AS pg_catalog.text), CAST(:side AS pg_catalog.text),
+                        CAST(:by AS pg_catalog.text)) AS done

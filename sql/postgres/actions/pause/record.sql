@@ -8,14 +8,16 @@
 -- :by       who pauses
 -- :reason   why
 -- :way      switch or gate
-WITH replaced AS (
-    UPDATE qmon.pauses
-    SET lifted_at = clock_timestamp(), lifted_by = CAST(:by AS text)
-    WHERE lifted_at IS NULL
-      AND about = CAST(:about AS text)
-      AND side = CAST(:side AS text)
-      AND until > clock_timestamp()
+WITH given AS MATERIALIZED (
+    SELECT CAST(:about AS pg_catalog.text) AS about, CAST(:side AS pg_catalog.text) AS side,
+           CAST(:by AS pg_catalog.text) AS by
+),
+replaced AS MATERIALIZED (
+    SELECT qmon.lift_pauses(g.about, g.side, g.by) AS lifted
+    FROM given AS g
 )
 INSERT INTO qmon.pauses (queue, about, side, switch, until, by, reason, way)
-VALUES (:queue, CAST(:about AS text), CAST(:side AS text), {switch!literal}::regclass,
-        to_timestamp(CAST(:until_ms AS bigint) / 1000.0::float8), CAST(:by AS text), :reason, :way)
+SELECT :queue, g.about, g.side, CAST({switch!literal} AS pg_catalog.regclass),
+       pg_catalog.to_timestamp(CAST(:until_ms AS pg_catalog.int8) / CAST(1000.0 AS pg_catalog.float8)), g.by, :reason, :way
+FROM given AS g
+CROSS JOIN replaced

@@ -8,6 +8,7 @@
 CREATE FUNCTION {push}(p_text_data text, p_title text DEFAULT NULL, p_queue_date_time timestamptz DEFAULT NULL)
 RETURNS bigint
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 DECLARE

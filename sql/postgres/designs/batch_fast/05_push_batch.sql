@@ -8,6 +8,7 @@
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push_batch}(p_text_data text[], p_title text DEFAULT NULL) RETURNS SETOF bigint
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 BEGIN

@@ -7,6 +7,7 @@
 -- {complete} the function
 CREATE FUNCTION {complete}(p_id bigint, p_attempt integer) RETURNS boolean
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan

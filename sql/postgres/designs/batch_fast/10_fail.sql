@@ -8,6 +8,7 @@ CREATE FUNCTION {fail}(
     p_id bigint, p_attempt integer, p_max_attempts integer DEFAULT {max_attempts!int}
 ) RETURNS smallint
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan

@@ -7,6 +7,7 @@
 -- {archive}     the function
 CREATE FUNCTION {archive}(p_limit integer DEFAULT 500) RETURNS integer
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan

@@ -7,6 +7,7 @@
 -- {drawing} the function
 CREATE FUNCTION {drawing}(p_sequence regclass) RETURNS text[]
 LANGUAGE sql
+SET search_path = pg_catalog, pg_temp
 AS $qmon_body$
     SELECT coalesce(
         array_agg(DISTINCT CASE WHEN l.pid IS NULL THEN 'prepared' ELSE l.virtualtransaction END),

@@ -17,6 +17,7 @@
 -- {size!int}  slots
 CREATE FUNCTION {skip_hole}(p_number bigint) RETURNS boolean
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 DECLARE

@@ -5,6 +5,7 @@
 -- {skip_hole} function: skip a proven hole
 CREATE FUNCTION {fill_hole}(p_number bigint, p_wait_ms integer DEFAULT 1000) RETURNS boolean
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 AS $qmon_body$
 DECLARE
     v_end timestamptz := clock_timestamp() + p_wait_ms * interval '1 millisecond';

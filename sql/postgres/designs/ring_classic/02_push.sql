@@ -13,6 +13,7 @@
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_message text, p_wait_ms integer DEFAULT 1000) RETURNS bigint
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 DECLARE

@@ -18,6 +18,7 @@
 CREATE FUNCTION {pop}(p_wait_ms integer DEFAULT 0, p_head_start integer DEFAULT 1)
 RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql ROWS 1
+SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 DECLARE

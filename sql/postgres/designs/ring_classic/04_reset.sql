@@ -9,6 +9,7 @@
 -- {size!int} slots
 CREATE FUNCTION {reset}() RETURNS bigint
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 AS $qmon_body$
 DECLARE
     v_messages text[];

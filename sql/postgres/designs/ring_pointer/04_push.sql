@@ -30,6 +30,7 @@ CREATE FUNCTION {push}(
     p_message text, p_wait_ms integer DEFAULT 1000, p_null_when_full boolean DEFAULT false
 ) RETURNS bigint
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 DECLARE

@@ -15,6 +15,7 @@
 -- {size!int}       slots
 CREATE FUNCTION {requeue_orphan}(p_number bigint, p_wait_ms integer DEFAULT 1000) RETURNS bigint
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET qmon.let_through = 'on'
 AS $qmon_body$

@@ -16,6 +16,7 @@ CREATE FUNCTION {repair}(
     p_min_age_s double precision DEFAULT 1, p_wait_ms integer DEFAULT 1000, p_limit integer DEFAULT 100
 ) RETURNS TABLE (number bigint, was text, became bigint)
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 AS $qmon_body$
 DECLARE
     v_subscriber integer;

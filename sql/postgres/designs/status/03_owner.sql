@@ -3,6 +3,7 @@
 -- {owner} the function
 CREATE FUNCTION {owner}() RETURNS text
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 AS $qmon_body$
 DECLARE
     v_owner text := current_setting('qmon.owner', true);

@@ -18,6 +18,7 @@
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea, attempt integer)
 LANGUAGE plpgsql ROWS 1
+SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan

@@ -5,6 +5,7 @@
 -- {complete_batch} the function
 CREATE FUNCTION {complete_batch}(p_ids bigint[], p_attempts integer[]) RETURNS integer
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan

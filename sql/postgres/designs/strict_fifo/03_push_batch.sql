@@ -5,6 +5,7 @@
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push_batch}(p_payloads bytea[]) RETURNS SETOF bigint
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 BEGIN

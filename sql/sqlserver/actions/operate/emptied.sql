@@ -1,6 +1,6 @@
 -- Counts in an operation the rows of its trash that were emptied.
 -- :done  rows
 -- :id    the operation
-UPDATE qmon.operations
-SET emptied = emptied + CAST(:done AS bigint)
-WHERE id = CAST(:id AS varchar(40))
+-- > done  rows of qmon's table changed: 1, or 0
+DECLARE @id varchar(40) = :id, @done bigint = :done;
+EXEC qmon.operation_emptied @id = @id, @done = @done

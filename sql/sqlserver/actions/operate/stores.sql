@@ -5,10 +5,8 @@
 -- > kind       trash or kept
 -- > about      the table whose rows it keeps
 -- > structure  its columns as JSON
--- > operator   always 0: other operators may use it by their right on the schema
 -- > schema     the schema that it is in
 SELECT s.store, s.kind, s.about, s.structure,
-       CAST(0 AS bit) AS operator,
        CAST(N'qmon_store' AS nvarchar(128)) AS [schema]
 FROM qmon.stores AS s
 CROSS JOIN (SELECT CAST(:kind AS varchar(20)) AS kind, CAST(:about AS nvarchar(600)) AS about) AS a

@@ -1,6 +1,6 @@
 -- Counts in an operation what an undo took back, within the transaction of the undo's batch.
 -- :done  rows
 -- :id    the operation that is undone
-UPDATE qmon.operations
-SET undone = undone + CAST(:done AS bigint)
-WHERE id = CAST(:id AS varchar(40))
+-- > done  rows of qmon's table changed: 1, or 0
+DECLARE @id varchar(40) = :id, @done bigint = :done;
+EXEC qmon.operation_undone @id = @id, @done = @done

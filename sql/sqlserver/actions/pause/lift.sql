@@ -2,9 +2,6 @@
 -- :about  the table
 -- :side   pushers or poppers
 -- :by     who lifts
-UPDATE qmon.pauses
-SET lifted_at = SYSUTCDATETIME(), lifted_by = :by
-WHERE lifted_at IS NULL
-    AND about = :about
-    AND side = :side
-    AND until > SYSUTCDATETIME()
+-- > done  pauses
+DECLARE @about nvarchar(600) = :about, @side varchar(10) = :side, @by nvarchar(400) = :by;
+EXEC qmon.lift_pauses @about = @about, @side = @side, @by = @by

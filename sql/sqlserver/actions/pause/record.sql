@@ -8,15 +8,11 @@
 -- :by       who pauses
 -- :reason   why
 -- :way      switch or gate
-DECLARE @about nvarchar(600), @side varchar(10), @by nvarchar(400), @until_ms bigint, @until datetime2(3);
-SELECT @about = :about, @side = :side, @by = :by, @until_ms = :until_ms;
+DECLARE @queue nvarchar(128), @about nvarchar(600), @side varchar(10), @by nvarchar(400), @until_ms bigint;
+DECLARE @until datetime2(3), @reason nvarchar(max), @way varchar(10), @switch nvarchar(600) = {switch!literal};
+SELECT @queue = :queue, @about = :about, @side = :side, @by = :by, @until_ms = :until_ms, @reason = :reason, @way = :way;
 SET @until = DATEADD(MINUTE, @until_ms / 60000, CONVERT(datetime2(3), '19700101'));
 SET @until = DATEADD(MILLISECOND, @until_ms % 60000, @until);
-UPDATE qmon.pauses
-SET lifted_at = SYSUTCDATETIME(), lifted_by = @by
-WHERE lifted_at IS NULL
-    AND about = @about
-    AND side = @side
-    AND until > SYSUTCDATETIME();
-INSERT INTO qmon.pauses (queue, about, side, switch, until, [by], reason, way)
-VALUES (:queue, @about, @side, {switch!literal}, @until, @by, :reason, :way);
+EXEC qmon.lift_pauses @about = @about, @side = @side, @by = @by;
+EXEC qmon.record_pause @queue = @queue, @about = @about, @side = @side, @switch = @switch, @until = @until, @by = @by,
+                       @reason = @reason, @way = @way

@@ -1,0 +1,185 @@
+"""Calls into the driver of one connection: one at a time, with a deadline, cancelled or abandoned from any thread."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Protocol, TypeVar
+
+from qmon.engines.driver_thread import DriverThread, NoAnswer
+from qmon.engines.faults import DriverFault, read_statement_fault
+from qmon.errors import ConnectionLost, DeadlineExceeded, QmonError, QueryFailed
+from qmon.model.text import duration
+from qmon.redact import without_values
+
+T = TypeVar("T")
+
+# Seconds that a cancel, and closing a connection, may take before nobody waits for them any more.
+_CANCEL_S: Final = 2.0
+# Seconds that a call has to end after a Ctrl-C, once the server was asked to cancel it.
+_SETTLE_S: Final = 1.0
+
+ExplainStatement = Callable[[DriverFault, str], QmonError]
+"""Turns a fault of a running statement, and the statement's name, into the error to raise."""
+
+
+class Cursor(Protocol):
+    """The part of a driver's cursor that cancels."""
+
+    def cancel(self) -> object:
+        """Ask the server to end the statement under way on it."""
+
+
+class Calls:
+    """Makes the calls of one connection, and turns the driver's faults into errors. One thread calls ``run``."""
+
+    def __init__(self, explain: ExplainStatement, fault: type[Exception], free: Callable[[bool], None]) -> None:
+        """``fault``: the driver's exception. ``free``: closes the connection; told whether it is idle."""
+        self._explain, self._fault, self._free = explain, fault, free
+        self._guard = threading.Lock()
+        self._running: Cursor | None = None
+        self._cancelled = False
+        self._thread: DriverThread | None = None
+        self._silence_s: float | None = None
+        self._statement_s: float | None = None
+        self._closed = False
+        self.raised_hidden = False
+        self.failed = False
+        """A call has failed since this was last set to false."""
+        self.lost = ""
+        """Why there are no more calls; empty while there may be."""
+
+    def expect(self, statement_s: float | None, silence_s: float | None) -> None:
+        """Wait this many seconds for an answer from now on: what a statement may take, and what it may be late.
+
+        ``statement_s``: ``None``: a call has no deadline, but Ctrl-C ends the wait for it. ``silence_s``: ``None``:
+        calls are made on the caller's own thread, for as long as they take.
+        """
+        self._statement_s, self._silence_s = statement_s, silence_s
+        if silence_s is not None and self._thread is None:
+            self._thread = DriverThread()
+
+    def expect_statement(self, statement_s: float) -> None:
+        """Let a statement take this many seconds from now on."""
+        self._statement_s = statement_s
+
+    def run(self, name: str, work: Callable[[], T], running: Cursor, statements: int = 1) -> T:
+        """Do ``work`` as the call that ``cancel`` would end. ``statements``: how many it runs, each with its own time.
+
+        Raises ``ConnectionLost`` when the deadline has passed, after ``abandon``, or when the driver says so, and what
+        else the driver's fault means.
+        """
+        if self.lost:
+            raise ConnectionLost(self.lost)
+        # A cancel under way is for the statement before: it must have reached the server by now.
+        if not self._guard.acquire(timeout=-1 if self._silence_s is None else self._silence_s):
+            self.abandon("no answer to a cancel; the connection was abandoned")
+            raise ConnectionLost(self.lost)
+        self._running, self._cancelled = running, False
+        self._guard.release()
+        deadline_s = self._deadline_s(statements)
+        problem: QmonError
+        try:
+            return work() if self._thread is None else self._thread.run(work, deadline_s)
+        except NoAnswer:
+            if deadline_s is not None:
+                self.abandon(f"no answer for {duration(deadline_s)}; the connection was abandoned")
+            problem = ConnectionLost(f"{name}: {self.lost}")
+        except self._fault as error:
+            problem = self._explain(read_statement_fault(error.args, raised_hidden=self.raised_hidden), name)
+        except (UnicodeError, OverflowError, ValueError) as error:
+            problem = QueryFailed(f"{name}: a value cannot be sent: {without_values(str(error))}", query=name)
+        except QueryFailed as error:
+            problem = error
+        except BaseException:  # Ctrl-C in the thread that waits, while the call goes on
+            self._interrupt()
+            raise
+        finally:
+            self._running = None
+        self.failed = True
+        if isinstance(problem, ConnectionLost):
+            self._lose(str(problem))
+        elif self._cancelled:  # between two results the driver reports a cancel as some other error
+            problem = DeadlineExceeded(f"{name}: cancelled", sqlstate="57014", query=name)
+        raise problem
+
+    def _deadline_s(self, statements: int) -> float | None:
+        if self._statement_s is None or self._silence_s is None:
+            return None
+        return self._statement_s * statements + self._silence_s
+
+    def _interrupt(self) -> None:
+        settled = False
+        try:
+            self.cancel()
+            settled = self._thread is None or self._thread.settled(_SETTLE_S)
+        finally:
+            if not settled:
+                self.abandon("interrupted before the server answered; the connection was abandoned")
+
+    def cancel(self) -> None:
+        """Ask the server to end the call under way; from any thread. Waits for two seconds at most."""
+        if not self._guard.acquire(timeout=_CANCEL_S):
+            return
+        running, sent = self._running, threading.Event()
+        if running is None:
+            self._guard.release()
+            return
+        self._cancelled = True
+
+        def send() -> None:  # by a connection of its own, to a server that may be silent
+            try:
+                with contextlib.suppress(self._fault):
+                    running.cancel()
+            finally:
+                self._guard.release()
+                sent.set()
+
+        threading.Thread(target=send, name="qmon-cancel", daemon=True).start()
+        sent.wait(_CANCEL_S)
+
+    def abandon(self, why: str = "the connection was abandoned before the server answered") -> None:
+        """Never wait for this connection again: the call under way, if any, raises ``ConnectionLost`` at once.
+
+        From any thread; does not wait. The connection is closed if the driver ever returns. A call on the caller's
+        own thread is not ended.
+        """
+        if self._closed:
+            return
+        self._lose(why)
+        if self._thread is not None:
+            self._closed = True
+            self._thread.leave(partial(self._put_away, False))
+
+    def _lose(self, why: str) -> None:
+        self.lost = self.lost or why
+
+    def close(self) -> None:
+        """Close the connection; never raises, and waits for a silent server for two seconds at most."""
+        idle = self._running is None and not self.lost
+        self._lose("the connection is closed")
+        if self._closed or (self._thread is None and self._running is not None):
+            return  # a call under way on another thread keeps its connection
+        self._closed = True
+        put_away = partial(self._put_away, idle)
+        if self._thread is None:
+            put_away()
+        elif not sys.is_finalizing():
+            with contextlib.suppress(NoAnswer):
+                self._thread.run(put_away, _CANCEL_S)
+            self._thread.end()
+        elif not self._thread.busy:  # no other thread runs any more
+            put_away()
+
+    def _put_away(self, idle: bool) -> None:
+        # The driver crashes when a connection is freed under a cancel. A cancel that never ends keeps its connection.
+        if not self._guard.acquire(timeout=_CANCEL_S):
+            return
+        try:
+            self._running = None
+            self._free(idle)
+        finally:
+            self._guard.release()

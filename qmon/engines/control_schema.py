@@ -1,0 +1,37 @@
+"""Whether qmon's own schema in a database may be used: nobody who is not trusted can run code through it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.engines.base import Bound, Connection, Engine
+from qmon.engines.rows import records
+from qmon.engines.sql import queries
+from qmon.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    object: str
+    problem: str
+    advice: str
+
+
+def why_untrusted(connection: Connection, engine: Engine) -> str | None:
+    """Return why the schema ``qmon`` must not be used, and what to do, in one line.
+
+    Returns ``None`` if nothing speaks against it, or if there is no such schema. Reads the system catalog only.
+    Raises what ``Connection.fetch`` raises.
+    """
+    query = queries.load(engine.name, "catalog/trust", connection.version)
+    found = records(_Finding, connection.fetch(Bound(queries.render(query, {}, engine))))
+    if not found:
+        return None
+    first = found[0]
+    return f"qmon ignores the schema qmon of this database: {first.object} {first.problem}; {first.advice}"
+
+
+def check_trusted(connection: Connection, engine: Engine) -> None:
+    """Raise ``BadInput`` if the schema ``qmon`` must not be used; see ``why_untrusted``."""
+    if (why := why_untrusted(connection, engine)) is not None:
+        raise BadInput(f"{why}; nothing was changed")

@@ -1,0 +1,101 @@
+"""A thread for the calls that one connection makes into its driver, so that a call that never returns can be left."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class NoAnswer(Exception):
+    """The call has not returned in time, or was left from another thread."""
+
+
+class _Call(Generic[T]):
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work: Callable[[], T] | None = work
+        self._result: list[T] = []
+        self._problem: BaseException | None = None
+        self.over = threading.Event()
+        self.left = False
+
+    def make(self) -> None:
+        work, self._work = self._work, None
+        try:
+            if work is not None:
+                self._result.append(work())
+        except BaseException as problem:
+            self._problem = problem
+        del work  # before the caller goes on: this thread must not be the last to hold the connection
+        self.over.set()
+
+    def result(self) -> T:
+        problem, self._problem = self._problem, None
+        if problem is None:
+            return self._result[0]
+        try:
+            raise problem
+        finally:
+            del problem  # its traceback holds this frame
+
+
+class DriverThread:
+    """Makes calls one after the other on a thread of its own, which starts with the first call.
+
+    One thread uses it; ``settled`` and ``leave`` may come from any. The thread is a daemon: no exit waits for it.
+    """
+
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[_Call[None] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._under_way: _Call[None] | None = None
+
+    def run(self, work: Callable[[], T], seconds: float | None) -> T:
+        """Return what ``work`` returns, or raise what it raises.
+
+        ``seconds``: how long to wait for it; ``None``: for ever. Raises ``NoAnswer`` after that time, and as soon as
+        the call is left.
+        """
+        if self._thread is threading.current_thread():  # the garbage collector closes a connection here
+            return work()
+        if self._thread is None:
+            self._thread = threading.Thread(target=_serve, args=(self._calls,), name="qmon-driver", daemon=True)
+            self._thread.start()
+        call: _Call[T] = _Call(work)
+        self._under_way = call  # type: ignore[assignment]  # only whether it is over is asked
+        self._calls.put(call)  # type: ignore[arg-type]  # its result is taken here
+        if not call.over.wait(seconds) or call.left:
+            raise NoAnswer
+        self._under_way = None
+        return call.result()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call is under way."""
+        return (call := self._under_way) is not None and not call.over.is_set()
+
+    def settled(self, seconds: float) -> bool:
+        """Wait for the end of the call under way, at most this long; whether there is none any more."""
+        call = self._under_way
+        return call is None or (call.over.wait(seconds) and not call.left)
+
+    def leave(self, last: Callable[[], None]) -> None:
+        """Let whoever waits for the call under way have ``NoAnswer``; run ``last`` if the call ever returns."""
+        self._calls.put(_Call(last))
+        self._calls.put(None)
+        if (call := self._under_way) is not None:
+            call.left = True
+            call.over.set()
+
+    def end(self) -> None:
+        """End the thread after the calls that were made."""
+        self._calls.put(None)
+
+
+def _serve(calls: SimpleQueue[_Call[None] | None]) -> None:
+    while (call := calls.get()) is not None:
+        call.make()
+        del call

@@ -1,0 +1,182 @@
+"""Accepts connections within limits. A slow client cannot keep another one from being served."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+from ipaddress import IPv6Address, ip_address
+from typing import Final
+
+from qmon import log, system
+
+BACKLOG: Final = 1024
+REQUEST_S: Final = 10.0
+"""Seconds for the TLS handshake, the request line, the headers and the check of the password together."""
+MOST: Final = 512
+"""Connections at most; fewer if the process may open few files."""
+MOST_PER_ADDRESS: Final = 128
+_CLOSING_S: Final = 2.0
+_OUT_OF_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+_OUT_OF_FILES_S: Final = 0.05
+_HEAD_BYTES: Final = 16 * 1024
+_SITE_BITS: Final = 64
+_LOG: Final = logging.getLogger(__name__)
+
+
+class Connection:
+    """One client from the moment when it was accepted.
+
+    Args:
+        accepted: its socket. Raises ``OSError`` if the client has left already.
+        due: when its request must be complete, on the clock of the event loop.
+
+    Attributes:
+        client: its address without the port. An IPv6 network of 64 bits counts as one address.
+        local: our address that the client connected to.
+        reader: what the client sends; only after the TLS handshake.
+        writer: what the client receives; only after the TLS handshake.
+        task: serves this client.
+        kept: never dropped to make room, because the client passed every check and reads a stream.
+    """
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    task: asyncio.Task[None]
+
+    def __init__(self, accepted: socket.socket, due: float) -> None:
+        self.accepted = accepted
+        self.transport: asyncio.WriteTransport | None = None
+        self.due = due
+        self.client = _site(accepted.getpeername()[0])
+        self.local = str(accepted.getsockname()[0])
+        self.kept = False
+
+    async def send(self, data: bytes, seconds: float) -> None:
+        """Send all of ``data``. Raises ``TimeoutError`` if the client does not take it in time, and ``OSError``."""
+        self.writer.write(data)
+        async with asyncio.timeout(seconds):
+            await self.writer.drain()
+
+
+class BoundedListener:
+    """Serves every connection of a listening socket. When it is full, the oldest unfinished connection makes room.
+
+    An address with too many connections loses its own oldest one. Otherwise the address with the most connections
+    loses one, so one client with many connections does not displace another client with one.
+
+    Args:
+        listening: the socket; it is closed at the end.
+        tls: encrypts, unless it is ``None``.
+        serve: answers one connection; errors of the network that it raises only end that connection.
+    """
+
+    def __init__(
+        self, listening: socket.socket, tls: ssl.SSLContext | None, serve: Callable[[Connection], Awaitable[None]]
+    ) -> None:
+        listening.setblocking(False)
+        self._listening = listening
+        self._tls = tls
+        self._serve = serve
+        self._most = min(MOST, system.open_files() // 2)
+        self._open: dict[str, dict[Connection, None]] = {}
+        """By address, from the oldest connection to the newest."""
+
+    async def run(self) -> None:
+        """Serve until this task is cancelled; then no connection is left."""
+        try:
+            while True:
+                await self._accept()
+        finally:
+            self._listening.close()
+            tasks = [connection.task for each in self._open.values() for connection in each]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _accept(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            accepted, _ = await loop.sock_accept(self._listening)
+        except OSError as problem:
+            if problem.errno in _OUT_OF_FILES:  # else the client has left already
+                self._drop_oldest(self._most_crowded())
+                await asyncio.sleep(_OUT_OF_FILES_S)
+            return
+        try:
+            connection = Connection(accepted, loop.time() + REQUEST_S)
+        except OSError:  # it has left
+            accepted.close()
+            return
+        if self._droppable(connection.client) >= MOST_PER_ADDRESS:
+            self._drop_oldest(connection.client)
+        elif sum(map(len, self._open.values())) >= self._most:
+            self._drop_oldest(self._most_crowded())
+        self._open.setdefault(connection.client, {})[connection] = None
+        connection.task = loop.create_task(self._converse(connection))
+        # Not at the end of the task's own code: a task that is cancelled before it begins runs none of it.
+        connection.task.add_done_callback(lambda _: self._end(connection))
+
+    def _droppable(self, client: str) -> int:
+        return sum(not connection.kept for connection in self._open.get(client, ()))
+
+    def _most_crowded(self) -> str:
+        return max(self._open, key=self._droppable, default="")
+
+    def _drop_oldest(self, client: str) -> None:
+        for connection in self._open.get(client, ()):
+            if not connection.kept:
+                self._forget(connection)
+                connection.task.cancel()
+                return
+
+    def _forget(self, connection: Connection) -> None:
+        found = self._open.get(connection.client, {})
+        found.pop(connection, None)
+        if not found:
+            self._open.pop(connection.client, None)
+
+    def _end(self, connection: Connection) -> None:
+        self._forget(connection)
+        if connection.transport is not None:
+            connection.transport.abort()
+        else:
+            connection.accepted.close()
+
+    async def _converse(self, connection: Connection) -> None:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(limit=_HEAD_BYTES)
+        protocol = asyncio.StreamReaderProtocol(reader)
+        try:
+            async with asyncio.timeout_at(connection.due):
+                transport, _ = await loop.connect_accepted_socket(
+                    lambda: protocol,
+                    connection.accepted,
+                    ssl=self._tls,
+                    ssl_shutdown_timeout=_CLOSING_S if self._tls else None,
+                )
+            connection.transport = transport
+            # A write is over when the system has all of it. Not 0: with TLS, asyncio would wait although all is sent.
+            transport.set_write_buffer_limits(high=1, low=0)
+            connection.reader = reader
+            connection.writer = asyncio.StreamWriter(transport, protocol, reader, loop)
+            await self._serve(connection)
+            connection.writer.close()
+            await connection.writer.wait_closed()
+        except (OSError, EOFError) as problem:  # it has left, is too slow, or speaks no TLS
+            _LOG.debug("%s: %s", connection.client, problem)
+        except Exception as problem:  # a defect of ours must not end the others
+            log.report(problem)
+
+
+def _site(address: str) -> str:
+    """What counts as one address: of IPv6, a network, since one machine usually has all of its addresses."""
+    found = ip_address(address.partition("%")[0])
+    if not isinstance(found, IPv6Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(IPv6Address(int(found) >> _SITE_BITS << _SITE_BITS)) if not found.is_loopback else str(found)

@@ -1,0 +1,99 @@
+"""Reads one HTTP request, and decides whether its Host and Origin belong to this server."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final
+
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HOST: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]/@\s]+))(?::\d{1,5})?")
+_ONCE: Final = frozenset({"host", "origin", "authorization"})
+
+
+class Refused(Exception):
+    """The request is answered with this status and this line, and nothing else is done for it."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a client asks for. ``headers``: by their names in lower case."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+
+
+async def read_request(reader: asyncio.StreamReader) -> Request:
+    """Read the request line and the headers, never a body.
+
+    Raises ``Refused``, and ``EOFError`` if the client leaves before the end of the headers.
+    """
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.LimitOverrunError:
+        raise Refused(431, "the headers are too long") from None
+    first, *lines = head.decode("latin-1").split("\r\n")[:-2]
+    method, _, rest = first.partition(" ")
+    target, _, version = rest.partition(" ")
+    if not version.startswith("HTTP/1.") or not target.startswith("/"):
+        raise Refused(400, "this is not a request of HTTP/1.1")
+    if method not in ("GET", "HEAD"):
+        raise Refused(405, "only GET and HEAD are answered")
+    path, _, query = target.partition("?")
+    return Request(method, path, query, _headers(lines))
+
+
+def _headers(lines: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon or not _TOKEN.fullmatch(name):
+            raise Refused(400, "a header is not NAME: VALUE")
+        key = name.lower()
+        if key in found and key in _ONCE:
+            raise Refused(400, f"{key} is given twice")
+        found[key] = f"{found[key]}, {value.strip()}" if key in found else value.strip()
+    return found
+
+
+def check_origin(request: Request, local: str, allowed: Collection[str]) -> None:
+    """Refuse a browser that was sent here by another site, also under a name that resolves to us (DNS rebinding).
+
+    Args:
+        request: what was asked.
+        local: our address that the client connected to.
+        allowed: further host names and addresses, in lower case.
+
+    Raises ``Refused``.
+    """
+    host = request.headers.get("host", "")
+    found = _HOST.fullmatch(host)
+    name = (found[1] or found[2]).lower() if found is not None else ""
+    if name not in allowed and not _is_own(name, local):
+        raise Refused(421, "this server does not know its name in Host; start qmon serve with --allow-host NAME")
+    origin = request.headers.get("origin")
+    if origin is not None and origin.lower().partition("://")[2] != host.lower():
+        raise Refused(403, "pages of other sites may not read this")
+    if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        raise Refused(403, "pages of other sites may not read this")
+
+
+def _is_own(name: str, local: str) -> bool:
+    ours = ip_address(local.partition("%")[0])
+    if name == "localhost":
+        return ours.is_loopback
+    try:
+        asked = ip_address(name)
+    except ValueError:
+        return False
+    return asked == ours or (asked.is_loopback and ours.is_loopback)

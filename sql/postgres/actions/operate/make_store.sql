@@ -1,0 +1,11 @@
+-- Makes a table for the rows that an undo needs, by the function that may: see control/06_make_store.
+-- {table}      the queue's table
+-- :kind        trash or kept
+-- :about       the table whose rows it keeps
+-- :structure   its columns as JSON
+-- :columns     its columns, an array as text
+-- :found_by    column by which the rows of an operation are found: their own number, or the id of split messages
+-- > store      its number
+SELECT qmon.make_store(CAST({table!literal} AS pg_catalog.regclass), CAST(:kind AS pg_catalog.text),
+                       CAST(:about AS pg_catalog.text), CAST(:structure AS pg_catalog.text),
+                       CAST(:columns AS pg_catalog.text[]), CAST(:found_by AS pg_catalog.text)) AS store

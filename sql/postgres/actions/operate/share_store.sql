@@ -1,3 +1,0 @@
--- Lets the other operators undo what is kept in this table.
--- {store}  the table
-GRANT SELECT, INSERT, UPDATE, DELETE ON {store} TO qmon_operator

@@ -1,0 +1,163 @@
+"""Commands over a connection that goes silent: each ends by itself, and Ctrl-C ends it while the server is silent."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests import needs
+from tests.cli.calling import program, surroundings
+from tests.cli.pseudo_terminal import Terminal
+from tests.facts import query, wait_until
+from tests.jobs import configuration, fill
+from tests.queues import made
+from tests.schemas import valid
+from tests.silence import COMMIT_OF_A_BATCH, Tunnel, tunnel
+
+pytestmark = needs.posix
+
+COMMANDS: Final = {
+    "queues": ["queues", "shop"],
+    "doctor": ["doctor", "shop"],
+    "status": ["status", "shop"],
+    "check": ["check", "shop"],
+    "operations": ["operations", "shop"],
+    "trash": ["trash", "list", "shop"],
+    "empty": ["trash", "empty", "shop", "--yes"],
+    "requeue": ["requeue", "shop", "jobs", "--yes"],
+    "purge": ["purge", "shop", "jobs", "--yes"],
+    "pause": ["pause", "shop", "jobs", "--yes"],
+    "undo": ["undo", "shop", "261126-000000-abcd", "--yes"],
+    "install": ["install", "shop", "fifo", "--schema", "public"],
+    "setup": ["setup", "shop"],
+    "archive": ["archive", "shop", "jobs", "--until-empty"],
+    "init": ["init", "{url}", "-f", "{folder}/new.toml"],
+}
+SET_UP: Final = b"statement_timeout"
+"""What qmon sends when it has logged in."""
+CATALOG: Final = b"pg_index"
+"""What it sends when it looks for queues."""
+
+
+@pytest.fixture
+def quiet(database: str, own_home: Path) -> Iterator[Tunnel]:
+    """A tunnel to a database with a queue, which is the target ``shop``."""
+    fill(database, dead=3, alive=2, ready=4)
+    with tunnel(database) as through:
+        own_home.parent.mkdir(parents=True)
+        own_home.write_text(configuration(through.url), encoding="utf-8")
+        yield through
+
+
+def started(arguments: list[str], own_home: Path) -> subprocess.Popen[str]:
+    """The program, with the configuration of the test."""
+    environment = surroundings(XDG_CONFIG_HOME=str(own_home.parents[1]), XDG_STATE_HOME=str(own_home.parents[1]))
+    return subprocess.Popen(
+        program(*arguments), env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mark", "names"),
+    [(SET_UP, list(COMMANDS)), (CATALOG, ["queues", "doctor", "status", "check", "requeue", "pause"])],
+    ids=["set-up", "catalog"],
+)
+def test_every_command_ends_by_itself(
+    quiet: Tunnel, own_home: Path, tmp_path: Path, mark: bytes, names: list[str]
+) -> None:
+    """All at once, as each waits for its deadline. Whoever comes to the mark first silences the others, too."""
+    quiet.silence_at(mark, passes=True)
+    given = {"url": quiet.url, "folder": str(tmp_path)}
+    running = {name: started([each.format(**given) for each in COMMANDS[name]], own_home) for name in names}
+    try:
+        ends = {name: (*each.communicate(timeout=240), each.returncode) for name, each in running.items()}
+    finally:
+        for each in running.values():
+            each.kill()
+    assert quiet.silent.is_set()
+    assert {name: end for name, end in ends.items() if end[2] not in (1, 3) or "answer" not in "".join(end[:2])} == {}
+    assert not (tmp_path / "new.toml").exists()
+
+
+def test_the_second_ctrl_c_ends_archiving_and_its_batch_is_unsure(quiet: Tunnel, own_home: Path) -> None:
+    made(quiet.direct, "batch_fast", "orders")
+    quiet.silence_at(b'"orders_archive"(', passes=True)
+    child = started(["archive", quiet.url, "orders", "--output", "json"], own_home)
+    try:
+        assert quiet.silent.wait(60)
+        child.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(0.5)
+        child.send_signal(signal.SIGINT)
+        out, said = child.communicate(timeout=60)
+    finally:
+        child.kill()
+        child.communicate()
+    assert child.returncode == 130, said
+    assert valid(out, "archive")["unsure"] == 1
+
+
+@pytest.mark.parametrize("name", ["queues", "doctor", "status", "requeue", "pause", "operations"])
+def test_ctrl_c_ends_a_command_that_has_no_answer(quiet: Tunnel, own_home: Path, name: str) -> None:
+    quiet.silence_at(b"qmon.operations" if name == "operations" else CATALOG, passes=True)
+    if name == "operations":
+        query(quiet.direct, "CREATE SCHEMA qmon; CREATE TABLE qmon.operations (id text)")
+    child = started(COMMANDS[name], own_home)
+    try:
+        assert quiet.silent.wait(60)
+        child.send_signal(signal.SIGINT)
+        with_second = _ended_or_signalled_again(child)
+        assert child.wait(60) == 130, (child.communicate(), with_second)
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def _ended_or_signalled_again(child: subprocess.Popen[str]) -> bool:
+    """Press Ctrl-C a second time where the first is still waited for; whether that was so."""
+    try:
+        child.wait(0.5)
+    except subprocess.TimeoutExpired:
+        child.send_signal(signal.SIGINT)
+        return True
+    return False
+
+
+def test_the_second_ctrl_c_ends_an_action_and_its_batch_is_unknown(quiet: Tunnel, own_home: Path) -> None:
+    quiet.silence_at(*COMMIT_OF_A_BATCH, passes=True)
+    home = own_home.parents[1]
+    terminal = Terminal("requeue", "shop", "jobs", "--yes", home=home)
+    assert quiet.silent.wait(60)
+    terminal.process.send_signal(signal.SIGINT)
+    terminal.expect("stopping after the batch under way")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.end() == 130, terminal.seen
+    assert "requeue unknown" in terminal.seen
+    assert "it is unknown whether batch 1 (3 done) was committed" in " ".join(terminal.seen.split())
+    last = json.loads((home / "qmon" / "operations.jsonl").read_text().splitlines()[-1])
+    assert (last["event"], last["state"], last["done"]) == ("end", "unknown", 0)
+    found = wait_until(
+        lambda: query(quiet.direct, "SELECT done FROM qmon.operations WHERE done > 0"), what="the commit"
+    )
+    assert found == [(3,)]
+
+
+def test_a_killed_terminal_is_no_different(quiet: Tunnel, own_home: Path) -> None:
+    """SIGTERM ends a command that waits for a silent server, too."""
+    quiet.silence_at(CATALOG, passes=True)
+    child = started(COMMANDS["queues"], own_home)
+    try:
+        assert quiet.silent.wait(60)
+        os.kill(child.pid, signal.SIGTERM)
+        assert child.wait(60) in (143, -signal.SIGTERM)
+    finally:
+        child.kill()
+        child.communicate()

@@ -1,0 +1,263 @@
+"""Triggers of a queue's table that undo, repeat or extend what an action writes: qmon says what became of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.operations import Choice, OperationResult, OwnerState
+from qmon.operate.operator import Operator
+from tests.contract.operating import applied, desk_at
+from tests.facts import query
+
+JOBS = Layout(
+    "jobs", "status", TableName("public", "jobs"), id="id", state=StateColumn("status", "ready", "working", "done"),
+    payload="body",
+)  # fmt: skip
+HALVES = Layout(
+    "halves", "batch_split", TableName("public", "halves"), id="id", payload="body",
+    data_table=TableName("public", "bodies"), data_id="half",
+)  # fmt: skip
+WORKING = Choice(state="in_progress", owner_states=frozenset(OwnerState))
+WORKING_IDS = replace(WORKING, ids=("1", "2", "3"))
+
+
+def table(url: str, *, key: str = "PRIMARY KEY", state: str = "ready") -> None:
+    """Twelve messages in ``jobs``."""
+    query(url, f"CREATE TABLE jobs (id bigserial {key}, status text NOT NULL, body text)")
+    query(url, "INSERT INTO jobs (status, body) SELECT ?, 'm' || n FROM generate_series(1, 12) AS n", state)
+
+
+def trigger(
+    url: str, when: str, body: str, *, on: str = "jobs", gives: str = "NULL", each: str = "FOR EACH ROW", kind: str = ""
+) -> None:
+    """A trigger ``spring`` on a table."""
+    query(
+        url,
+        f"CREATE FUNCTION spring() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body}; RETURN {gives}; END $$",
+    )
+    query(url, f"CREATE {kind} TRIGGER spring {when} ON {on} {each} EXECUTE FUNCTION spring()")
+
+
+def rows(url: str, name: str = "jobs") -> list[tuple[object, ...]]:
+    """What is in a table."""
+    return query(url, f"SELECT CAST(t AS text) FROM {name} AS t ORDER BY 1")
+
+
+def reasons(result: OperationResult) -> str:
+    """Why rows were refused."""
+    return "; ".join(result.notes)
+
+
+PUT_BACK = "INSERT INTO jobs (status, body) VALUES (OLD.status, OLD.body)"
+
+
+@pytest.mark.parametrize("key", ["PRIMARY KEY", ""])
+@pytest.mark.parametrize(
+    ("when", "kind", "gives", "each", "body"),
+    [
+        ("AFTER DELETE", "", "NULL", "FOR EACH ROW", PUT_BACK),
+        ("BEFORE DELETE", "", "OLD", "FOR EACH ROW", PUT_BACK),
+        ("AFTER DELETE", "CONSTRAINT", "NULL", "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW", PUT_BACK),
+        (
+            "AFTER DELETE", "", "NULL", "REFERENCING OLD TABLE AS gone FOR EACH STATEMENT",
+            "INSERT INTO jobs (status, body) SELECT status, body FROM gone",
+        ),
+    ],
+)  # fmt: skip
+def test_a_purge_whose_rows_come_back_under_another_key_is_refused(
+    database: str, tmp_path: Path, key: str, when: str, kind: str, gives: str, each: str, body: str
+) -> None:
+    table(database, key=key)
+    trigger(database, when, body, gives=gives, each=each, kind=kind)
+    before = rows(database)
+    result = applied(Operator(desk_at(database, tmp_path)).purge(JOBS, Choice()))
+    assert (result.done, result.refused) == (0, 12)
+    assert "12 refused: a trigger puts rows back into the table, or inserts others: spring" in reasons(result)
+    assert rows(database) == before
+    assert query(database, "SELECT count(*) FROM qmon.trash_1") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("body", "gives", "reason"),
+    [
+        ("UPDATE jobs SET status = 'done' WHERE id = OLD.id", "NULL", "keep it from being deleted"),
+        (
+            "DELETE FROM jobs WHERE id = OLD.id + 100",
+            "OLD",
+            "a trigger changes or deletes other rows of the table: spring",
+        ),
+        (
+            "UPDATE jobs SET body = '' WHERE id = OLD.id + 100",
+            "OLD",
+            "changes or deletes other rows of the table: spring",
+        ),
+    ],
+)
+def test_a_purge_touches_no_row_beyond_its_plan_by_a_trigger(
+    database: str, tmp_path: Path, body: str, gives: str, reason: str
+) -> None:
+    table(database)
+    query(database, "INSERT INTO jobs SELECT id + 100, 'working', body FROM jobs")
+    trigger(database, "BEFORE DELETE", body, gives=gives)
+    before = rows(database)
+    result = applied(Operator(desk_at(database, tmp_path)).purge(JOBS, Choice()))
+    assert (result.done, result.refused) == (0, 12)
+    assert reason in reasons(result)
+    assert rows(database) == before
+
+
+def test_only_the_rows_that_come_back_are_refused_and_an_audit_elsewhere_is_no_matter(
+    database: str, tmp_path: Path
+) -> None:
+    table(database)
+    query(database, "CREATE TABLE audit (id bigint)")
+    trigger(database, "AFTER DELETE", f"INSERT INTO audit VALUES (OLD.id); IF OLD.id % 4 = 0 THEN {PUT_BACK}; END IF")
+    result = applied(Operator(desk_at(database, tmp_path)).purge(JOBS, Choice()))
+    assert (result.done, result.refused) == (9, 3)
+    assert query(database, "SELECT id FROM jobs ORDER BY id") == [(4,), (8,), (12,)]
+    assert query(database, "SELECT count(*) FROM audit") == [(9,)]
+    assert applied(Operator(desk_at(database, tmp_path)).undo(result.operation)).done == 9
+
+
+@pytest.mark.parametrize(
+    ("body", "gives", "reason"),
+    [
+        ("NULL", "NULL", "keep its other half"),
+        ("INSERT INTO bodies VALUES (OLD.half + 100, OLD.body)", "OLD", "puts rows back into the table"),
+        ("INSERT INTO halves VALUES (OLD.half + 100)", "OLD", "puts rows back into the table"),
+    ],
+)
+def test_the_second_half_of_a_message_is_watched_too(
+    database: str, tmp_path: Path, body: str, gives: str, reason: str
+) -> None:
+    query(
+        database,
+        "CREATE TABLE halves (id bigint PRIMARY KEY); CREATE TABLE bodies (half bigint PRIMARY KEY, body text)",
+    )
+    query(database, "INSERT INTO halves VALUES (1), (2); INSERT INTO bodies VALUES (1, 'a'), (2, 'b')")
+    trigger(database, "BEFORE DELETE", body, on="bodies", gives=gives)
+    before = rows(database, "halves"), rows(database, "bodies")
+    result = applied(Operator(desk_at(database, tmp_path)).purge(HALVES, Choice()))
+    assert (result.done, result.refused) == (0, 2)
+    assert reason in reasons(result)
+    assert (rows(database, "halves"), rows(database, "bodies")) == before
+
+
+@pytest.mark.parametrize(
+    ("when", "body", "gives", "kind", "reason"),
+    [
+        ("BEFORE UPDATE", "NEW.status = OLD.status", "NEW", "", "a trigger changed it back"),
+        ("BEFORE UPDATE", "NULL", "NULL", "", "keep it from being written"),
+        (
+            "AFTER UPDATE OF body, status", "IF pg_trigger_depth() = 1 THEN UPDATE jobs SET status = OLD.status "
+            "WHERE id = NEW.id; END IF", "NULL", "", "wrote it once more",
+        ),
+        ("AFTER UPDATE", "INSERT INTO jobs (status, body) VALUES (NEW.status, NEW.body)", "NULL", "",
+         "a trigger inserts further rows into the table: spring"),
+        ("AFTER UPDATE", "DELETE FROM jobs WHERE id = NEW.id + 6", "NULL", "",
+         "a trigger changes or deletes other rows of the table: spring"),
+        ("AFTER UPDATE", "UPDATE jobs SET body = '' WHERE id = NEW.id + 6 AND pg_trigger_depth() = 1", "NULL", "",
+         "a trigger changes or deletes other rows of the table: spring"),
+    ],
+)  # fmt: skip
+def test_a_requeue_and_its_undo_tell_what_triggers_do(
+    database: str, tmp_path: Path, when: str, body: str, gives: str, kind: str, reason: str
+) -> None:
+    table(database, state="working")
+    operator = Operator(desk_at(database, tmp_path))
+    done = applied(operator.requeue(JOBS, WORKING_IDS))
+    assert done.done == 3
+    trigger(database, when, body, gives=gives, kind=kind)
+    before = rows(database)
+    again = applied(operator.requeue(JOBS, replace(WORKING, ids=("4", "5", "6"))))
+    assert (again.done, again.refused) == (0, 3)
+    assert reason in reasons(again)
+    undone = applied(operator.undo(done.operation))
+    assert (undone.done, undone.refused) == (0, 3)
+    assert reason in reasons(undone)
+    assert rows(database) == before
+
+
+def test_a_requeue_may_move_rows_to_another_partition_under_triggers(database: str, tmp_path: Path) -> None:
+    query(
+        database,
+        "CREATE TABLE jobs (id bigint, status text, body text, PRIMARY KEY (id, status)) PARTITION BY LIST (status)",
+    )
+    query(database, "CREATE TABLE waiting PARTITION OF jobs FOR VALUES IN ('ready')")
+    query(database, "CREATE TABLE busy PARTITION OF jobs FOR VALUES IN ('working', 'done')")
+    query(database, "INSERT INTO jobs SELECT n, 'working', 'm' || n FROM generate_series(1, 12) AS n")
+    query(database, "CREATE TABLE audit (id bigint)")
+    trigger(database, "AFTER UPDATE", "INSERT INTO audit VALUES (NEW.id)")
+    result = applied(Operator(desk_at(database, tmp_path)).requeue(JOBS, WORKING_IDS))
+    assert (result.done, result.refused) == (3, 0)
+    assert query(database, "SELECT count(*) FROM waiting") == [(3,)]
+    assert applied(Operator(desk_at(database, tmp_path)).undo(result.operation)).done == 3
+    assert query(database, "SELECT count(*) FROM waiting") == [(0,)]
+
+
+@pytest.mark.parametrize("key", ["PRIMARY KEY", ""])
+@pytest.mark.parametrize(
+    ("when", "body", "gives", "reason"),
+    [
+        ("AFTER INSERT",
+         "IF pg_trigger_depth() = 1 THEN INSERT INTO jobs (status, body) VALUES (NEW.status, 'twin'); END IF",
+         "NULL", "a trigger inserts further rows into the table: spring"),
+        ("AFTER INSERT", "UPDATE jobs SET status = 'done' WHERE id = NEW.id", "NULL", "triggers"),
+        ("AFTER INSERT", "DELETE FROM jobs WHERE id = NEW.id", "NULL", "trigger"),
+        ("BEFORE INSERT", "NULL", "NULL", "the table's triggers keep it out"),
+        ("AFTER INSERT", "DELETE FROM jobs WHERE status = 'working'", "NULL", "trigger"),
+    ],
+)  # fmt: skip
+def test_an_undo_of_a_purge_tells_what_triggers_do(
+    database: str, tmp_path: Path, key: str, when: str, body: str, gives: str, reason: str
+) -> None:
+    table(database, key=key)
+    query(
+        database,
+        "INSERT INTO jobs VALUES (100, 'working', 'at work'), (101, 'working', 'at work'), (102, 'working', '')",
+    )
+    operator = Operator(desk_at(database, tmp_path))
+    purged = applied(operator.purge(JOBS, Choice(ids=("1", "2", "3"))))
+    assert purged.done == 3
+    trigger(database, when, body, gives=gives)
+    before = rows(database)
+    undone = applied(operator.undo(purged.operation))
+    assert (undone.done, undone.refused) == (0, 3)
+    assert reason in reasons(undone)
+    assert rows(database) == before
+    assert query(database, "SELECT count(*) FROM qmon.trash_1") == [(3,)]
+
+
+def test_an_undo_says_how_many_rows_came_back_with_other_values_in_columns_that_do_not_matter(
+    database: str, tmp_path: Path
+) -> None:
+    table(database)
+    query(database, "ALTER TABLE jobs ADD seen timestamptz")
+    operator = Operator(desk_at(database, tmp_path))
+    purged = applied(operator.purge(JOBS, Choice()))
+    trigger(
+        database, "AFTER INSERT",
+        "IF pg_trigger_depth() = 1 THEN UPDATE jobs SET seen = now() WHERE id = NEW.id; END IF",
+    )  # fmt: skip
+    undone = applied(operator.undo(purged.operation))
+    assert (undone.done, undone.refused) == (12, 0)
+    assert "12 came back with other values in columns that a trigger writes" in reasons(undone)
+
+
+def test_a_table_whose_triggers_cannot_be_watched_is_refused_in_the_plan(database: str, tmp_path: Path) -> None:
+    table(database)
+    trigger(database, "AFTER DELETE", "NULL")
+    name = str(query(database, "SELECT current_database()")[0][0])
+    query(database, f'ALTER DATABASE "{name}" SET track_counts = off')
+    operator = Operator(desk_at(database, tmp_path))
+    refused = operator.purge(JOBS, Choice()).plan.refused
+    assert refused == "track_counts is off: what the triggers of public.jobs do is unknown: spring"
+    query(database, "UPDATE jobs SET status = 'working'")
+    query(database, "CREATE TRIGGER other AFTER UPDATE ON jobs EXECUTE FUNCTION spring()")
+    result = applied(operator.requeue(JOBS, WORKING_IDS))
+    assert (result.done, result.refused) == (0, 3)
+    assert "track_counts is off: what the table's triggers do is unknown: other" in reasons(result)

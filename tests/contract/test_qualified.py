@@ -1,0 +1,216 @@
+"""Every name in sql/postgres is one of pg_catalog's or has its schema; the functions that qmon installs look nowhere else."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import pglast
+import pytest
+from pglast import ast
+from pglast.visitors import Skip, Visitor
+
+from qmon.engines.base import Query
+from qmon.engines.sql import queries
+from qmon.engines.sql.file import scanned
+from qmon.engines.sql.text import Parameter, Placeholder, Separator
+from tests.facts import query
+
+# An identifier that stands for a slot: qmon fills it with a name and its schema, or with a column.
+OURS: Final = "ours_"
+PATH: Final = ("pg_catalog", "pg_temp")
+# Types whose literals are names of objects.
+NAMES: Final = ("regclass", "regproc", "regprocedure", "regtype", "regoper", "regoperator")
+LOOKUPS: Final = (*(f"to_{each}" for each in NAMES), "nextval", "currval", "setval")
+
+
+@dataclass(frozen=True)
+class Known:
+    """The names in pg_catalog, as the server has them."""
+
+    relations: frozenset[str]
+    functions: frozenset[str]
+    types: frozenset[str]
+    operators: frozenset[str]
+
+
+class Unqualified(Visitor):  # type: ignore[misc]
+    """Collects the names that a search_path could lead elsewhere."""
+
+    def __init__(self, known: Known) -> None:
+        """``known``: what pg_catalog holds."""
+        super().__init__()
+        self.known = known
+        self.found: list[str] = []
+        self.local: set[str] = set()
+        self.bodies: list[ast.Node] = []
+
+    def _check(self, kind: str, name: str, allowed: frozenset[str]) -> None:
+        if name not in allowed and name not in self.local and not name.startswith(OURS):
+            self.found.append(f"{kind} {name}")
+
+    def _check_text(self, node: object) -> None:
+        if isinstance(node, ast.A_Const) and isinstance(node.val, ast.String) and "." not in node.val.sval:
+            allowed = self.known.relations | self.known.functions | self.known.types
+            self._check("name in a text", re.sub(r"\(.*", "", node.val.sval), allowed)
+
+    def visit_RangeVar(self, _: object, node: ast.RangeVar) -> None:
+        """A table, view or sequence."""
+        if not node.schemaname:
+            self._check("relation", node.relname, self.known.relations)
+
+    def visit_FuncCall(self, _: object, node: ast.FuncCall) -> None:
+        """A call."""
+        name = node.funcname[-1].sval
+        if len(node.funcname) == 1:
+            self._check("function", name, self.known.functions)
+        if name in LOOKUPS and node.args:
+            self._check_text(node.args[0])
+
+    def visit_TypeName(self, _: object, node: ast.TypeName) -> None:
+        """A type; one of a column (``%TYPE``) has that column's."""
+        if node.names is not None and len(node.names) == 1 and not node.pct_type:
+            self._check("type", node.names[0].sval, self.known.types)
+
+    def visit_TypeCast(self, _: object, node: ast.TypeCast) -> None:
+        """A text that is cast to the name of an object."""
+        if node.typeName.names[-1].sval in NAMES:
+            self._check_text(node.arg)
+
+    def visit_A_Expr(self, _: object, node: ast.A_Expr) -> None:
+        """An operator."""
+        special = ("AEXPR_NULLIF", "AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_SIMILAR", "AEXPR_BETWEEN", "AEXPR_NOT_BETWEEN")
+        if node.name is not None and len(node.name) == 1 and node.kind.name not in special:
+            self._check("operator", node.name[0].sval, self.known.operators)
+
+    def visit_CreateFunctionStmt(self, _: object, node: ast.CreateFunctionStmt) -> None:
+        """A function sets its own path."""
+        settings = [each.arg for each in node.options if each.defname == "set"]
+        paths = [tuple(arg.val.sval for arg in each.args or ()) for each in settings if each.name == "search_path"]
+        # A procedure that commits may have none. qmon's own sessions call these, whose path is the same.
+        if paths != [PATH] and not node.is_procedure:
+            self.found.append(f"no search_path of its own: function {node.funcname[-1].sval}")
+        self.bodies.append(node)
+
+    def visit_LockingClause(self, _: object, node: ast.LockingClause) -> object:
+        """The rows to lock, by their alias."""
+        return Skip
+
+    def visit_DefElem(self, _: object, node: ast.DefElem) -> object:
+        """A word such as "off" is parsed as a type."""
+        return Skip if node.defname == "vacuum_truncate" else None
+
+    def visit_DoStmt(self, _: object, node: ast.DoStmt) -> None:
+        """A block without a name."""
+        self.bodies.append(node)
+
+
+class Local(Visitor):  # type: ignore[misc]
+    """Collects the names that a statement gives to parts of itself."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        super().__init__()
+        self.names: set[str] = set()
+
+    def visit_CommonTableExpr(self, _: object, node: ast.CommonTableExpr) -> None:
+        """A part of WITH."""
+        self.names.add(node.ctename)
+
+
+def unqualified(text: str, known: Known) -> list[str]:
+    """The names in statements without a schema that pg_catalog does not have."""
+    tree = pglast.parse_sql(text)
+    local, visitor = Local(), Unqualified(known)
+    local(tree)
+    visitor.local = local.names
+    visitor(tree)
+    found = list(visitor.found)
+    for body in visitor.bodies:
+        language = next((each.arg.sval for each in _options(body) if each.defname == "language"), "plpgsql")
+        if language == "sql":
+            (source,) = next(each.arg for each in _options(body) if each.defname == "as")
+            found += unqualified(source.sval, known)
+        else:
+            for inner in _inner(text):
+                found += unqualified(inner, known)
+    return found
+
+
+def _options(body: ast.Node) -> tuple[ast.DefElem, ...]:
+    return body.options if isinstance(body, ast.CreateFunctionStmt) else body.args
+
+
+def _inner(text: str) -> Iterator[str]:
+    """The statements and expressions in functions and blocks of PL/pgSQL."""
+
+    def walk(node: object) -> Iterator[str]:
+        if isinstance(node, dict):
+            expression = node.get("PLpgSQL_expr")
+            if expression is not None:
+                mode, inner = expression.get("parseMode", 0), expression["query"]
+                yield (
+                    inner if mode == 0 else "SELECT " + (re.sub(r"^.*?:?=", "", inner, count=1) if mode > 2 else inner)
+                )
+            kind = node.get("PLpgSQL_type")
+            if (
+                kind is not None
+                and "%" not in kind["typname"]
+                and kind["typname"] not in ("UNKNOWN", "record", "trigger")
+            ):
+                yield f"SELECT CAST(NULL AS {kind['typname']})"
+            for each in node.values():
+                yield from walk(each)
+        elif isinstance(node, list):
+            for each in node:
+                yield from walk(each)
+
+    yield from walk(pglast.parse_plpgsql(re.sub(rf"{OURS}\w+\[\]", "text[]", text)))  # else a pseudo-type
+
+
+def filled(sql: Query) -> str:
+    """The statement with something in each of its slots."""
+    texts = {"literal": "'ours_s.x'", "int": "1", "where": "true", "values": "(1, 1, 'x')", "order": "1"}
+    texts |= {"type": "text", "utc": "now()", "clock": "now()", "on": "true", "recompile": ""}
+    out = []
+    for piece in scanned(sql.text, "postgres", sql.path.rpartition(":")[0], 1):
+        if isinstance(piece, Placeholder):
+            name = "bytea" if piece.name == "type" else OURS + piece.name
+            out.append(texts.get(piece.form, f"{name} = {name}" if piece.form == "set" else name))
+        else:
+            out.append("$1" if isinstance(piece, Parameter) else ";" if isinstance(piece, Separator) else str(piece))
+    return "".join(out)
+
+
+@pytest.fixture
+def known(database: str) -> Known:
+    """The names in pg_catalog of the tests' server."""
+
+    def names(column: str, table: str, schema: str) -> frozenset[str]:
+        where = f"{schema} = 'pg_catalog'::regnamespace"
+        return frozenset(
+            str(name) for (name,) in query(database, f"SELECT {column} FROM pg_catalog.{table} WHERE {where}")
+        )
+
+    return Known(
+        names("relname", "pg_class", "relnamespace"),
+        names("proname", "pg_proc", "pronamespace"),
+        names("typname", "pg_type", "typnamespace"),
+        names("oprname", "pg_operator", "oprnamespace"),
+    )
+
+
+def test_every_name_in_the_files_is_of_pg_catalog_or_has_its_schema(known: Known) -> None:
+    found = {}
+    for file in queries.all_files():
+        if file.engine == "postgres":
+            try:
+                wrong = unqualified(filled(queries.read(file)), known)
+            except Exception as problem:
+                wrong = [f"{problem!r}"]
+            if wrong:
+                found[file.path] = sorted(set(wrong))
+    assert not found, json.dumps(found, indent=1)

@@ -1,0 +1,93 @@
+"""A tunnel to a test's server that goes silent: it stays open, takes what it is given, and forwards nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit, urlunsplit
+
+COMMIT_OF_A_BATCH = (b"SET done = done +", b"COMMIT")
+"""What qmon sends at the end of a batch of an operation: its counts, then the commit."""
+
+
+class Tunnel:
+    """Forwards connections to the server of a ``postgresql://`` URL, as an SSH tunnel or a proxy does."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        self.direct = url
+        """The URL of the server itself."""
+        self._server = f"{options['host']}/.s.PGSQL.{options['port']}"
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        port = self._listener.getsockname()[1]
+        self.url = urlunsplit(parts._replace(netloc=f"{parts.username}@127.0.0.1:{port}", query=""))
+        self.silent = threading.Event()
+        """It forwards nothing."""
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        self._marks: list[bytes] = []
+        self._passes = False
+        self._sockets = [self._listener]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def silence_at(self, *marks: bytes, passes: bool) -> None:
+        """Go silent once clients have sent these, one after the other. ``passes``: the last one reaches the server."""
+        with self._lock:
+            self._marks, self._passes = list(marks), passes
+
+    def close(self) -> None:
+        """Cut every connection."""
+        self._over.set()
+        with self._lock:
+            for each in self._sockets:
+                with contextlib.suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
+                each.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client = self._listener.accept()[0]
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(self._server)
+                with self._lock:
+                    self._sockets += (client, server)
+                for pair, sends in (((client, server), True), ((server, client), False)):
+                    threading.Thread(target=self._forward, args=(*pair, sends), daemon=True).start()
+
+    def _forward(self, source: socket.socket, to: socket.socket, sends: bool) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65_536):
+                passes = not self.silent.is_set()
+                if sends and passes:
+                    passes = self._passed(data)
+                if not passes:
+                    self._over.wait()
+                    return
+                to.sendall(data)
+            to.shutdown(socket.SHUT_WR)
+
+    def _passed(self, data: bytes) -> bool:
+        """Whether this, which a client sends, is forwarded."""
+        with self._lock:
+            if not self._marks:
+                return True
+            while self._marks and (at := data.find(self._marks[0])) >= 0:
+                data = data[at + len(self._marks.pop(0)) :]
+            if self._marks:
+                return True
+            self.silent.set()
+            return self._passes
+
+
+@contextlib.contextmanager
+def tunnel(url: str) -> Iterator[Tunnel]:
+    """A tunnel to the server of this URL; everything is cut at the end."""
+    made = Tunnel(url)
+    try:
+        yield made
+    finally:
+        made.close()

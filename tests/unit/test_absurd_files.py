@@ -1,0 +1,58 @@
+"""Files and texts that are far larger than any of ours are refused in one line, before they are parsed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from qmon.config.file import read_config
+from qmon.errors import BadInput
+from qmon.model.layout.io import layout_from_json
+from qmon.recording.history.baselines import FILE, find_baselines, read_baselines
+from qmon.system import read_text
+
+
+def sparse(path: Path, size: int) -> Path:
+    """A file of so many bytes that takes no room."""
+    with path.open("wb") as file:
+        file.truncate(size)
+    return path
+
+
+def test_a_configuration_is_a_small_file(tmp_path: Path) -> None:
+    path = sparse(tmp_path / "qmon.toml", 2**40)
+    with pytest.raises(BadInput, match=r"qmon\.toml: is larger than 4 MB; was another file meant\?") as refused:
+        read_config(path)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="about a device that only POSIX has")
+def test_a_device_without_end_is_not_read_to_its_end() -> None:
+    with pytest.raises(BadInput, match="is larger than"):
+        read_config(Path("/dev/zero"))
+    with pytest.raises(BadInput, match="is larger than"):
+        read_text(Path("/dev/zero"), 2**20)
+
+
+def test_a_file_of_what_is_usual_is_of_some_size(tmp_path: Path) -> None:
+    path = sparse(tmp_path / FILE, 2**40)
+    with pytest.raises(BadInput, match="is larger than 256 MB"):
+        read_baselines(path)
+    assert "is larger than 256 MB" in find_baselines(tmp_path).problem
+
+
+def test_lines_end_as_on_any_system(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(b"a\r\nb\n")
+    assert read_text(path, 10) == "a\nb\n"
+    with pytest.raises(BadInput):
+        read_text(path, 4)
+
+
+def test_a_layout_of_a_registry_has_a_bound() -> None:
+    for text in ("[" * 10**6, '{"table": "' + "x" * 10**7 + '"}', " " * 10**6):
+        with pytest.raises(BadInput, match="registry of orders: a layout has 262,144 characters at most") as refused:
+            layout_from_json(text, where="registry of orders")
+        assert len(str(refused.value)) < 200

@@ -1,0 +1,161 @@
+"""Plans on SQL Server, through the driver's seam: which columns, tables and triggers they refuse or name."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from qmon.engines.base import Target
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.errors import BadInput
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.operations import Choice, OwnerState, RedriveLimits
+from qmon.operate.actions.archive import check
+from qmon.operate.context import OperatorContext
+from qmon.operate.operator import Operator
+from tests.replayed import Driver, connection
+
+ENGINE = SqlServer()
+LAYOUT = Layout(
+    "orders", "status", TableName("dbo", "Orders"), id="Id", state=StateColumn("Status", 1, 2, 3, 4),
+    started_at="StartedAt", attempts="Tries", payload="Body", times="utc",
+)  # fmt: skip
+COLUMNS = (("Id", "bigint"), ("Status", "int"), ("StartedAt", "datetime2"), ("Tries", "int"), ("Body", "nvarchar"))
+WORKING = Choice(state="in_progress", owner_states=frozenset(OwnerState))
+GRANT = "GRANT UNMASK ON OBJECT::[dbo].[Orders] ([Body]) TO [anna]"
+MASKED = ("Body", True, "it is masked for this login", GRANT)
+REFUSED = (
+    f"qmon cannot move or keep rows of dbo.Orders as they are (Body: it is masked for this login); this helps: {GRANT}"
+)
+Rows = list[tuple[object, ...]]
+
+
+class Server(Driver):
+    """It answers what is asked of the catalog with one table; ``rows``: what else it says, by statement."""
+
+    def __init__(self, **rows: Rows) -> None:
+        super().__init__()
+        self.rows: dict[str, Rows] = {
+            "structure": [(name, f"{kind}(8,19,0)", False, False, name == "Id") for name, kind in COLUMNS],
+            "keys": [("pk", True, 1, "Id")],
+            "facts": [("2024-05-01 12:00:00.123", 1714564800.123, True, 1714000000.0, False)],
+            "operations_access": [(True, True, False)],
+            "place": [("1", None, "shape")],
+            "held": [(1,)],
+            "rate": [(None,)],
+            **rows,
+        }
+
+    def answer(self, text: str) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+        name = text.split()[2]
+        self.asked.append(name)
+        return tuple(queries.load("sqlserver", name, (16, 0)).columns), self.rows.get(name.rpartition("/")[2], [])
+
+
+def operator(server: Server) -> Operator:
+    """An operator on this server."""
+    target = Target("shop", "sqlserver", {})
+    return Operator(OperatorContext(lambda purpose: connection(server, (16, 0)), ENGINE, target, "anna@app-7"))
+
+
+def recorded(server: Server) -> Server:
+    """The same server with a purge that has moved five rows into a trash."""
+    frozen = json.dumps({"columns": {"called": ["Id"], "payload": "Body"}})
+    stored = json.dumps([[name, f"{kind}(8,19,0)"] for name, kind in COLUMNS])
+    server.rows["operations"] = [
+        (
+            "261121-071402-k7qd", "purge", "orders", "dbo.Orders", "anna@app-7", "SHOP\\anna", "why", "all", frozen, 5,
+            5, 0, 0, 0, 1714564800.5, 1714564801.5, "done", "[]", None, True, 0, 0,
+        )
+    ]  # fmt: skip
+    server.rows["stores"] = [(1, "trash", "dbo.Orders", stored, False, "qmon_store")]
+    return server
+
+
+@pytest.mark.parametrize("column", ["Body", "Id"])
+def test_a_column_that_is_masked_for_the_login_is_refused_before_any_row_is_read(column: str) -> None:
+    server = Server(unkept=[(column, True, "it is masked for this login", GRANT)])
+    assert operator(server).purge(LAYOUT, Choice()).plan.refused == REFUSED.replace("(Body", f"({column}")
+    assert "action/operate/choose" not in server.asked
+
+
+def test_a_requeue_and_a_redrive_are_refused_for_columns_that_they_keep_and_for_no_others() -> None:
+    server = Server(unkept=[MASKED])
+    acts = operator(server)
+    assert acts.requeue(LAYOUT, WORKING).plan.refused == "no message matches: nothing to do"
+    server.rows["unkept"] = [("Tries", True, "it is masked for this login", "GRANT UNMASK TO [anna]")]
+    for prepared in (acts.requeue(LAYOUT, WORKING), acts.redrive(LAYOUT, Choice(), RedriveLimits())):
+        assert "(Tries: it is masked for this login); this helps: GRANT UNMASK" in (prepared.plan.refused or "")
+
+
+def test_each_column_and_each_remedy_is_named_once() -> None:
+    clients = "its clients encrypt it (Always Encrypted)"
+    server = Server(
+        unkept=[
+            ("StartedAt", False, clients, "a client that has its keys"),
+            ("Body", False, clients, "a client that has its keys"),
+            ("Gone", True, "it is masked for this login", "GRANT UNMASK TO [anna]"),
+        ]
+    )
+    assert operator(server).purge(LAYOUT, Choice()).plan.refused == (
+        f"qmon cannot move or keep rows of dbo.Orders as they are (StartedAt: {clients}; Body: {clients}); this helps:"
+        " a client that has its keys"
+    )
+
+
+def test_an_undo_of_a_purge_is_planned_without_ids() -> None:
+    server = recorded(Server())
+    assert operator(server).undo("261121-071402-k7qd").plan.refused == "nothing of it can be undone"
+    assert "action/operate/choose_trash" in server.asked
+
+
+def test_an_undo_of_a_purge_is_refused_by_a_login_that_sees_masks() -> None:
+    server = recorded(Server(unkept=[MASKED]))
+    assert operator(server).undo("261121-071402-k7qd").plan.refused == REFUSED
+    assert "action/operate/choose_trash" not in server.asked
+
+
+def test_an_archive_is_refused_for_masks_and_for_nothing_else_that_its_procedure_may_read() -> None:
+    layout = Layout(
+        "orders", "flag", TableName("dbo", "Orders"), id="Id", routines=(("archive", TableName("dbo", "a")),)
+    )
+    server = Server(unkept=[("Body", False, "this login may not read it", "GRANT")])
+    check(connection(server, (16, 0)), ENGINE, layout)
+    server.rows["unkept"].append(MASKED)
+    with pytest.raises(BadInput, match=r"cannot archive 'orders': .*Body: it is masked for this login"):
+        check(connection(server, (16, 0)), ENGINE, layout)
+
+
+def test_a_table_too_wide_for_the_trash_is_refused() -> None:
+    why = "its 1022 columns and 3 of the trash are more than the 1024 that a table can have"
+    refused = operator(Server(obstacles=[("too wide", why)])).purge(LAYOUT, Choice()).plan.refused
+    assert refused == f"dbo.Orders is too wide for the trash: {why}"
+
+
+def test_triggers_on_deletes_that_may_insert_under_other_keys_are_named() -> None:
+    plan = operator(Server(obstacles=[("on delete", "copies"), ("trigger", "copies")])).purge(LAYOUT, Choice()).plan
+    assert "qmon does not notice rows that these triggers insert under other keys: copies" in plan.consequences
+
+
+def test_a_requeue_that_changes_its_key_has_no_undo() -> None:
+    server = Server(keys=[("pk", True, 1, "Status"), ("pk", True, 2, "Id")])
+    undo = operator(server).requeue(LAYOUT, WORKING).plan.undo
+    assert (undo.possible, undo.notes) == (
+        False, ("the requeue changes the key, and Id may not identify a message",)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("version", "masks", "scope"), [((12, 0), False, ""), ((13, 0), True, "DATABASE"), ((16, 0), True, "COLUMN")]
+)
+def test_the_right_to_see_through_masks_is_asked_for_where_the_version_has_it(
+    version: tuple[int, int], masks: bool, scope: str
+) -> None:
+    text = queries.load("sqlserver", "action/operate/unkept", version).text
+    assert ("c.is_masked = 1" in text, "c.encryption_type IS NOT NULL" in text) == (masks, masks)
+    if masks:
+        (line,) = (each for each in text.splitlines() if "c.is_masked" in each)
+        assert "N'UNMASK'" in line
+        assert f"N'{scope}'" in line
