@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pglast
 import pytest
@@ -39,7 +39,12 @@ class Known:
     operators: frozenset[str]
 
 
-class Unqualified(Visitor):  # type: ignore[misc]
+def _is(node: object, kind: type) -> bool:
+    """Whether a node is of a kind. pglast's own types say of a field what any grammar could put there."""
+    return isinstance(node, kind)
+
+
+class Unqualified(Visitor):
     """Collects the names that a search_path could lead elsewhere."""
 
     def __init__(self, known: Known) -> None:
@@ -48,23 +53,23 @@ class Unqualified(Visitor):  # type: ignore[misc]
         self.known = known
         self.found: list[str] = []
         self.local: set[str] = set()
-        self.bodies: list[ast.Node] = []
+        self.bodies: list[Any] = []
 
     def _check(self, kind: str, name: str, allowed: frozenset[str]) -> None:
         if name not in allowed and name not in self.local and not name.startswith(OURS):
             self.found.append(f"{kind} {name}")
 
-    def _check_text(self, node: object) -> None:
-        if isinstance(node, ast.A_Const) and isinstance(node.val, ast.String) and "." not in node.val.sval:
+    def _check_text(self, node: Any) -> None:
+        if _is(node, ast.A_Const) and _is(node.val, ast.String) and "." not in node.val.sval:
             allowed = self.known.relations | self.known.functions | self.known.types
             self._check("name in a text", re.sub(r"\(.*", "", node.val.sval), allowed)
 
-    def visit_RangeVar(self, _: object, node: ast.RangeVar) -> None:
+    def visit_RangeVar(self, _: object, node: Any) -> None:
         """A table, view or sequence."""
         if not node.schemaname:
             self._check("relation", node.relname, self.known.relations)
 
-    def visit_FuncCall(self, _: object, node: ast.FuncCall) -> None:
+    def visit_FuncCall(self, _: object, node: Any) -> None:
         """A call."""
         name = node.funcname[-1].sval
         if len(node.funcname) == 1:
@@ -72,23 +77,23 @@ class Unqualified(Visitor):  # type: ignore[misc]
         if name in LOOKUPS and node.args:
             self._check_text(node.args[0])
 
-    def visit_TypeName(self, _: object, node: ast.TypeName) -> None:
+    def visit_TypeName(self, _: object, node: Any) -> None:
         """A type; one of a column (``%TYPE``) has that column's."""
         if node.names is not None and len(node.names) == 1 and not node.pct_type:
             self._check("type", node.names[0].sval, self.known.types)
 
-    def visit_TypeCast(self, _: object, node: ast.TypeCast) -> None:
+    def visit_TypeCast(self, _: object, node: Any) -> None:
         """A text that is cast to the name of an object."""
         if node.typeName.names[-1].sval in NAMES:
             self._check_text(node.arg)
 
-    def visit_A_Expr(self, _: object, node: ast.A_Expr) -> None:
+    def visit_A_Expr(self, _: object, node: Any) -> None:
         """An operator."""
         special = ("AEXPR_NULLIF", "AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_SIMILAR", "AEXPR_BETWEEN", "AEXPR_NOT_BETWEEN")
         if node.name is not None and len(node.name) == 1 and node.kind.name not in special:
             self._check("operator", node.name[0].sval, self.known.operators)
 
-    def visit_CreateFunctionStmt(self, _: object, node: ast.CreateFunctionStmt) -> None:
+    def visit_CreateFunctionStmt(self, _: object, node: Any) -> None:
         """A function sets its own path."""
         settings = [each.arg for each in node.options if each.defname == "set"]
         paths = [tuple(arg.val.sval for arg in each.args or ()) for each in settings if each.name == "search_path"]
@@ -97,20 +102,20 @@ class Unqualified(Visitor):  # type: ignore[misc]
             self.found.append(f"no search_path of its own: function {node.funcname[-1].sval}")
         self.bodies.append(node)
 
-    def visit_LockingClause(self, _: object, node: ast.LockingClause) -> object:
+    def visit_LockingClause(self, _: object, node: Any) -> object:
         """The rows to lock, by their alias."""
         return Skip
 
-    def visit_DefElem(self, _: object, node: ast.DefElem) -> object:
+    def visit_DefElem(self, _: object, node: Any) -> object:
         """A word such as "off" is parsed as a type."""
         return Skip if node.defname == "vacuum_truncate" else None
 
-    def visit_DoStmt(self, _: object, node: ast.DoStmt) -> None:
+    def visit_DoStmt(self, _: object, node: Any) -> None:
         """A block without a name."""
         self.bodies.append(node)
 
 
-class Local(Visitor):  # type: ignore[misc]
+class Local(Visitor):
     """Collects the names that a statement gives to parts of itself."""
 
     def __init__(self) -> None:
@@ -118,7 +123,7 @@ class Local(Visitor):  # type: ignore[misc]
         super().__init__()
         self.names: set[str] = set()
 
-    def visit_CommonTableExpr(self, _: object, node: ast.CommonTableExpr) -> None:
+    def visit_CommonTableExpr(self, _: object, node: Any) -> None:
         """A part of WITH."""
         self.names.add(node.ctename)
 
@@ -142,8 +147,9 @@ def unqualified(text: str, known: Known) -> list[str]:
     return found
 
 
-def _options(body: ast.Node) -> tuple[ast.DefElem, ...]:
-    return body.options if isinstance(body, ast.CreateFunctionStmt) else body.args
+def _options(body: Any) -> tuple[Any, ...]:
+    found: tuple[Any, ...] = body.options if _is(body, ast.CreateFunctionStmt) else body.args
+    return found
 
 
 def _inner(text: str) -> Iterator[str]:
