@@ -34,6 +34,7 @@ def target_of(url: str) -> Target:
 def opened(url: str, purpose: str = "test") -> Iterator[Connection]:
     """A connection of qmon that may write, closed at the end."""
     connection = ENGINE.connect(target_of(url), Session(purpose, statement_timeout_s=30))
+    connection.execute(Bound(Statement("test", "SET search_path = public", (), ())))  # as applications have it
     try:
         yield connection
     finally:

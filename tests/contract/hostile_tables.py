@@ -190,7 +190,7 @@ class Drawn:
         row = "NEW" if "INSERT" in each.when or each.when.endswith("UPDATE") else "OLD"
         other = f"RETURN {'OLD' if each.when.endswith('DELETE') else 'NEW'};"
         body = each.body if each.lot < 0 else f"IF {row}.lot = {each.lot} THEN {each.body} END IF; {other}"
-        made = f"CREATE OR REPLACE FUNCTION t_{name}() RETURNS trigger LANGUAGE plpgsql"
+        made = f"CREATE OR REPLACE FUNCTION t_{name}() RETURNS trigger LANGUAGE plpgsql SET search_path = public"
         raw.execute(f"{made} AS $$ BEGIN {body} END $$")
         kind, wait = ("CONSTRAINT ", " DEFERRABLE INITIALLY DEFERRED") if each.deferred else ("", "")
         raw.execute(f"CREATE {kind}TRIGGER t_{name} {each.when} ON q{wait} FOR EACH ROW EXECUTE FUNCTION t_{name}()")

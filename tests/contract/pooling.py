@@ -32,8 +32,13 @@ SETTINGS: Final = (
 
 
 @contextlib.contextmanager
-def pgbouncer(server: EmbeddedServer, mode: str, size: int, *settings: str) -> Iterator[str]:
-    """Run one in this mode with so many sessions; gives the URL of the database ``{}`` through it."""
+def pgbouncer(
+    server: EmbeddedServer, mode: str, size: int, *settings: str, drops_options: bool = True
+) -> Iterator[str]:
+    """Run one in this mode with so many sessions; gives the URL of the database ``{}`` through it.
+
+    ``drops_options``: it drops the settings that a client begins with, else it refuses the client.
+    """
     with tempfile.TemporaryDirectory(prefix="qmon-pool-", dir="/tmp") as name:
         folder = Path(name)
         lines = (
@@ -46,6 +51,7 @@ def pgbouncer(server: EmbeddedServer, mode: str, size: int, *settings: str) -> I
             f"pool_mode = {mode}",
             f"default_pool_size = {size}",
             "query_wait_timeout = 20",
+            *(("ignore_startup_parameters = options",) if drops_options else ()),
             *settings,
         )
         (folder / "ini").write_text("\n".join(lines) + "\n")

@@ -40,7 +40,7 @@ JOB: Final = Layout(
 """A table that somebody else has made, whose messages are popped by a number."""
 WRITERS: Final = {
     "postgres": (
-        "CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        "CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN"
         " INSERT INTO notes VALUES (old.id); RETURN NULL; END $$",
         "CREATE TRIGGER noted AFTER DELETE ON jobs FOR EACH ROW EXECUTE FUNCTION noted()",
     ),

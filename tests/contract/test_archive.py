@@ -28,7 +28,7 @@ MESSAGES = 300
 SPLIT = ("batch_fast", "batch_split")
 WATCHER = """
     CREATE TABLE touched (who text NOT NULL, what text NOT NULL, state int NOT NULL);
-    CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$
     BEGIN
         INSERT INTO touched VALUES (
             current_setting('application_name'), tg_op, (to_jsonb(old) ->> tg_argv[0])::int

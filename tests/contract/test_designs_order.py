@@ -144,7 +144,7 @@ def test_nothing_pending_is_popped_before_it_is_due_under_fire(database: str) ->
     query(database, "CREATE TABLE popped_at (early double precision NOT NULL)")
     query(
         database,
-        """CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+        """CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS 'BEGIN
         INSERT INTO popped_at VALUES (extract(epoch FROM old.due_time - clock_timestamp())); RETURN old; END'""",
     )
     query(database, "CREATE TRIGGER note BEFORE DELETE ON orders FOR EACH ROW EXECUTE FUNCTION note()")

@@ -9,8 +9,9 @@ import pytest
 
 from qmon.config.file import Config
 from qmon.config.targets import choose
-from qmon.engines.base import Session
-from qmon.engines.postgres.engine import FOLDERS, LIBRARY
+from qmon.engines.base import Session, Target
+from qmon.engines.keywords import parse_conninfo
+from qmon.engines.postgres.engine import FOLDERS, LIBRARY, Postgres
 from qmon.engines.registry import engine, engine_for
 from qmon.errors import BadInput, MissingDriver
 from tests.contract.engines import opened, sql
@@ -49,6 +50,16 @@ def test_a_dsn_is_enough(ini: Path, dsn: str, known: str | None) -> None:
 def test_a_dsn_in_a_connection_string_may_be_overruled(ini: Path) -> None:
     with pytest.raises(Exception, match='there is no database "elsewhere"'), opened("DSN=odd;Database=elsewhere"):
         pass
+
+
+def test_settings_in_a_file_dsn_are_kept_and_a_search_path_in_it_comes_before_ours(ini: Path) -> None:
+    # What the driver manager makes of the file differs: unixODBC hands none of it to the driver.
+    file = ini / "file.dsn"
+    file.write_text("[ODBC]\nDRIVER=PostgreSQL Unicode\npqopt=options='-c search_path=public -c work_mem=9MB'\n")
+    keywords = Postgres().keywords(Target("t", "postgres", {"FILEDSN": str(file)}), Session("poll"))
+    options = parse_conninfo(keywords["pqopt"])["options"]
+    assert options.startswith("-c search_path=public -c work_mem=9MB -c search_path=pg_catalog,\\ pg_temp ")
+    assert keywords["FILEDSN"] == str(file)
 
 
 def test_a_driver_is_found_in_a_folder_of_any_name(database: str, tmp_path: Path) -> None:

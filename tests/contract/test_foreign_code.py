@@ -44,6 +44,15 @@ OPERATORS: Final = (
     ("/", "bigint", "numeric", "division"),
 )
 RELATIONS: Final = ("pg_class", "pg_type", "pg_namespace", "pg_settings", "pg_locks", "pg_stat_activity", "pg_database")
+SETTINGS: Final = (
+    "search_path = public, pg_catalog",
+    "standard_conforming_strings = off",
+    "transform_null_equals = on",
+    "bytea_output = escape",
+    "DateStyle = 'SQL, DMY'",
+    "quote_all_identifiers = on",
+    "default_transaction_isolation = serializable",
+)
 
 
 def look(url: str, text: str) -> list[tuple[object, ...]]:
@@ -68,7 +77,7 @@ def attacked(database: str) -> Iterator[str]:
     query(mine, "CREATE SCHEMA evil; GRANT ALL ON SCHEMA evil TO PUBLIC")
     query(mine, "CREATE TABLE evil.caught (who text, what text)")
     query(mine, "GRANT ALL ON evil.caught TO PUBLIC")
-    # One that can write leaves a row; in a session that only reads it raises, and the command fails.
+    # One that can write leaves a row. In a session that only reads, it fails, and so does the command.
     report = "INSERT INTO evil.caught VALUES (current_user, '{0}')"
     for signature, result, value in FUNCTIONS:
         body = f"BEGIN IF current_user <> '{owner}' THEN {report.format(signature.partition('(')[0])};"
@@ -78,15 +87,11 @@ def attacked(database: str) -> Iterator[str]:
         query(
             mine, f"CREATE OPERATOR public.{sign} (LEFTARG = {left}, RIGHTARG = {right}, FUNCTION = public.{function})"
         )
-    query(
-        mine,
-        f"CREATE FUNCTION evil.seen() RETURNS boolean LANGUAGE plpgsql AS $$BEGIN {report.format('view')}; RETURN true; END$$",
-    )
+    body = f"BEGIN {report.format('view')}; RETURN true; END"
+    query(mine, f"CREATE FUNCTION evil.seen() RETURNS boolean LANGUAGE plpgsql AS $${body}$$")
     for relation in RELATIONS:
         query(mine, f"CREATE VIEW public.{relation} AS SELECT * FROM pg_catalog.{relation} WHERE evil.seen()")
-    for setting in ("search_path = public, pg_catalog", "standard_conforming_strings = off", "transform_null_equals = on",
-                    "bytea_output = escape", "DateStyle = 'SQL, DMY'", "quote_all_identifiers = on",
-                    "default_transaction_isolation = serializable"):  # fmt: skip
+    for setting in SETTINGS:
         query(mine, f"ALTER DATABASE {name} SET {setting}")
     try:
         yield database

@@ -181,7 +181,7 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
         assert caught.value.args[0] == "QM001"
     assert query(database, "SELECT count(*) FROM jobs") == [(5,)]
     part = Layout("part", "fifo", TableName("public", "jobs_b"), id="id")
-    assert "the gate of jobs is that of its partition" in str(prepare_install_gate(context, part).plan.refused)
+    assert "the gate of public.jobs is that of its partition" in str(prepare_install_gate(context, part).plan.refused)
     applied(prepare_resume(context, layout, Side.PUSHERS))
     query(database, "INSERT INTO jobs_c VALUES (9, 'c', 'x')")
     query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")

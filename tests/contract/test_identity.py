@@ -199,7 +199,7 @@ def test_where_row_after_row_is_refused_the_rest_is_not_tried(
     [
         ("CREATE UNIQUE INDEX one_ready ON jobs (tenant) WHERE status = 1 AND tenant = 'c'", "one_ready"),
         (
-            "CREATE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+            "CREATE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN"
             " IF NEW.tenant = 'c' AND NEW.seq = 3 THEN RAISE 'it is odd'; END IF; RETURN NEW; END $$;"
             "CREATE TRIGGER odd BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION odd()",
             "odd",
@@ -247,7 +247,10 @@ def test_a_trigger_that_has_its_way_is_found_out_and_nothing_is_lost(
 ) -> None:
     jobs(database)
     when, _, body = TRIGGERS[name].partition("|")
-    query(database, f"CREATE FUNCTION t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$")
+    query(
+        database,
+        f"CREATE FUNCTION t() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN {body} END $$",
+    )
     query(database, f"CREATE TRIGGER {name} {when} ON jobs FOR EACH ROW EXECUTE FUNCTION t()")
     before = everything(database)
     prepared = operator.purge(LAYOUT, BUSY)
@@ -279,7 +282,10 @@ def test_a_requeue_is_done_only_where_the_row_stays_as_it_was_written(
 ) -> None:
     jobs(database, key)
     when, _, body = WRITERS[name].partition("|")
-    query(database, f"CREATE FUNCTION t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$")
+    query(
+        database,
+        f"CREATE FUNCTION t() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN {body} END $$",
+    )
     condition = "FOR EACH ROW WHEN (OLD.tenant = 'c')"
     query(database, f"CREATE TRIGGER {name} {when} ON jobs {condition} EXECUTE FUNCTION t()")
     before = [row for row in everything(database) if "(c," in str(row)]
@@ -304,7 +310,10 @@ def test_a_trigger_that_waits_for_the_commit_is_found_out_before_it(
 ) -> None:
     jobs(database, ", PRIMARY KEY (tenant, seq)" if key else "")
     when, body = LATE[name]
-    query(database, f"CREATE FUNCTION t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$")
+    query(
+        database,
+        f"CREATE FUNCTION t() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN {body} END $$",
+    )
     deferred = "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION t()"
     query(database, f"CREATE CONSTRAINT TRIGGER {name} {when} ON jobs {deferred}")
     result = applied(operator.requeue(LAYOUT, ALL) if name == "reverts" else operator.purge(LAYOUT, BUSY))
@@ -355,6 +364,6 @@ def test_a_table_with_a_partition_on_another_server_is_not_acted_on(database: st
     )
     for prepare in (operator.requeue, operator.purge):
         with pytest.raises(
-            BadInput, match="partitions that another server keeps: there; what is done there is not one"
+            BadInput, match=r"partitions that another server keeps: public\.there; what is done there is not one"
         ):
             prepare(LAYOUT, BUSY)

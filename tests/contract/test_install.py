@@ -131,7 +131,7 @@ def test_a_failure_half_way_leaves_nothing(database: str, design: str) -> None:
     query(
         database,
         """CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF EXISTS (SELECT FROM refused AS r JOIN pg_event_trigger_ddl_commands() AS c
+        IF EXISTS (SELECT FROM public.refused AS r JOIN pg_event_trigger_ddl_commands() AS c
                    ON c.object_identity ~ ('^public[.]' || r.name || '($|[^a-z0-9_])'))
         THEN RAISE EXCEPTION 'not today'; END IF; END $$""",
     )

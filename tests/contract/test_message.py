@@ -116,7 +116,7 @@ def test_times_owner_and_every_column_with_its_type(database: str) -> None:
     shown = {each.name: (each.type_name, each.value) for each in found.columns}
     assert shown["price"] == ("numeric(10,2)", "1.50")
     assert shown["of"] == ("text[]", "{a,b}")
-    assert shown["how"] == ("mood", "fine")
+    assert shown["how"] == ("public.mood", "fine")
     assert shown["nothing"] == ("inet", None)
     assert shown["payload"] == ("jsonb", '{"b": 1}')
 

@@ -55,7 +55,7 @@ def test_a_killed_server_is_lost_then_live_again_without_an_absurd_rate(own_serv
     installed(own_server.url(), "fifo", "status", "ring")
     with watching(own_server.url()) as watched, connected(own_server.url()) as pusher:
         for _ in range(300):
-            pusher.execute("SELECT fifo_push('x'::bytea), status_push('x'::bytea), ring_push('x')")
+            pusher.execute("SELECT public.fifo_push('x'::bytea), status_push('x'::bytea), ring_push('x')")
         watched.queue("fifo", lambda q: q.ready.value == 300)
         # Servers whose starts are less than a second apart are taken for one.
         watched.view(lambda v: v.sampled_at - watched.views[0].sampled_at > 1.0)
@@ -123,7 +123,7 @@ def test_the_poller_says_who_it_is_and_its_sessions_refuse_to_write(database: st
     target = target_of(database)
     connection = engine_for(target).connect(target, Session("poll", read_only=True))
     try:
-        push = Statement("test", "SELECT fifo_push('x'::bytea)", (), ("fifo_push",))
+        push = Statement("test", "SELECT public.fifo_push('x'::bytea)", (), ("fifo_push",))
         with pytest.raises(QueryFailed, match="read-only"):
             connection.fetch(Bound(push))
     finally:

@@ -33,13 +33,32 @@ def name_of(database: str) -> str:
     return database.rpartition("/")[2].partition("?")[0]
 
 
+@pytest.fixture
+def pooled(database: str) -> str:
+    """A database in which the role that the pooler uses looks nowhere but in pg_catalog, as the manual asks."""
+    query(database, f"ALTER ROLE postgres IN DATABASE {name_of(database)} SET search_path = pg_catalog, pg_temp")
+    return database
+
+
+@pytest.mark.parametrize("drops_options", [True, False])
+def test_a_pool_whose_sessions_may_look_elsewhere_is_refused(
+    server: EmbeddedServer, database: str, tmp_path: Path, drops_options: bool
+) -> None:
+    with pgbouncer(server, "session", 2, drops_options=drops_options) as pool:
+        done = call("status", pool.format(name_of(database)), environment={"XDG_CONFIG_HOME": str(tmp_path)})
+        assert done.exit_code == 2, done.output
+        (line,) = done.stderr.splitlines()
+        assert "the pooler in between does not pass on our search_path" in line
+        assert looks(pool.format(name_of(database)), 2) == [UNTOUCHED] * 2
+
+
 @pytest.mark.parametrize("size", [1, 3])
 @pytest.mark.parametrize("mode", ["transaction", "statement"])
 def test_a_pool_that_shares_sessions_out_is_refused_and_none_is_changed(
-    server: EmbeddedServer, database: str, tmp_path: Path, mode: str, size: int
+    server: EmbeddedServer, pooled: str, tmp_path: Path, mode: str, size: int
 ) -> None:
     with pgbouncer(server, mode, size) as pool:
-        url, hold = pool.format(name_of(database)), mode == "transaction"
+        url, hold = pool.format(name_of(pooled)), mode == "transaction"
         assert looks(url, size, hold=hold) == [UNTOUCHED] * size
         for command in ("doctor", "status", "connect"):
             done = call(command, url, environment={"XDG_CONFIG_HOME": str(tmp_path)})
@@ -50,9 +69,9 @@ def test_a_pool_that_shares_sessions_out_is_refused_and_none_is_changed(
         assert looks(url, size, hold=hold) == [UNTOUCHED] * size
 
 
-def test_a_pool_that_gives_its_sessions_out_in_turn_is_refused(server: EmbeddedServer, database: str) -> None:
+def test_a_pool_that_gives_its_sessions_out_in_turn_is_refused(server: EmbeddedServer, pooled: str) -> None:
     with pgbouncer(server, "transaction", 2, "server_round_robin = 1") as pool:
-        url = pool.format(name_of(database))
+        url = pool.format(name_of(pooled))
         looks(url, 2)
         for _ in range(5):
             with pytest.raises(BadInput, match="in transaction mode"):
@@ -61,12 +80,12 @@ def test_a_pool_that_gives_its_sessions_out_in_turn_is_refused(server: EmbeddedS
 
 @pytest.mark.parametrize("reset", ["DISCARD ALL", ""])
 def test_through_a_pool_in_session_mode_qmon_works_and_leaves_nothing_even_where_nobody_tidies_up(
-    server: EmbeddedServer, database: str, tmp_path: Path, reset: str
+    server: EmbeddedServer, pooled: str, tmp_path: Path, reset: str
 ) -> None:
-    installed(database, "fifo")
-    query(database, "INSERT INTO fifo (payload) VALUES ('a')")
+    installed(pooled, "fifo")
+    query(pooled, "INSERT INTO public.fifo (payload) VALUES ('a')")
     with pgbouncer(server, "session", 3, f"server_reset_query = {reset}") as pool:
-        url = pool.format(name_of(database))
+        url = pool.format(name_of(pooled))
         for arguments in (
             ("doctor", url),
             ("status", url),
@@ -76,12 +95,12 @@ def test_through_a_pool_in_session_mode_qmon_works_and_leaves_nothing_even_where
             assert done.exit_code == 0, done.output
             assert "a pooler is in between, in session mode" in done.stdout or arguments[0] != "doctor"
         assert looks(url, 3) == [UNTOUCHED] * 3
-    assert query(database, "SELECT payload FROM fifo") == []
+    assert query(pooled, "SELECT payload FROM public.fifo") == []
 
 
-def test_what_a_session_is_set_to_holds_through_a_pool(server: EmbeddedServer, database: str) -> None:
-    query(database, "CREATE TABLE t (i int)")
-    with pgbouncer(server, "session", 5) as pool, opened(pool.format(name_of(database)), WATCHING) as connection:
+def test_what_a_session_is_set_to_holds_through_a_pool(server: EmbeddedServer, pooled: str) -> None:
+    query(pooled, "CREATE TABLE public.t (i int)")
+    with pgbouncer(server, "session", 5) as pool, opened(pool.format(name_of(pooled)), WATCHING) as connection:
         assert connection.pooled
         for name, value in (
             ("application_name", "qmon poll"),
@@ -93,7 +112,7 @@ def test_what_a_session_is_set_to_holds_through_a_pool(server: EmbeddedServer, d
         ):
             assert connection.fetch(sql(f"SHOW {name}")).rows == ((value,),)
         with pytest.raises(QueryFailed, match="read-only transaction"):
-            connection.execute(sql("INSERT INTO t VALUES (1)"))
+            connection.execute(sql("INSERT INTO public.t VALUES (1)"))
         with pytest.raises(DeadlineExceeded):
             connection.fetch(sql("SELECT pg_sleep(60)"))
         before = connection.commits
@@ -102,18 +121,18 @@ def test_what_a_session_is_set_to_holds_through_a_pool(server: EmbeddedServer, d
             assert [rows.rows for rows in connection.fetch_batch(asked)] == [((1,),), (("b",),)]
         assert connection.commits == before + 5
         assert connection.fetch(sql("SELECT count(*) FROM pg_prepared_statements WHERE from_sql")).rows == ((0,),)
-    with pgbouncer(server, "session", 5) as pool, opened(pool.format(name_of(database))) as connection:
+    with pgbouncer(server, "session", 5) as pool, opened(pool.format(name_of(pooled))) as connection:
         with contextlib.suppress(ZeroDivisionError), connection.transaction():
-            connection.execute(sql("INSERT INTO t VALUES (2)"))
+            connection.execute(sql("INSERT INTO public.t VALUES (2)"))
             _ = 1 / 0
-        connection.execute(sql("INSERT INTO t VALUES (3)"))
-    assert query(database, "SELECT i FROM t") == [(3,)]
+        connection.execute(sql("INSERT INTO public.t VALUES (3)"))
+    assert query(pooled, "SELECT i FROM public.t") == [(3,)]
 
 
-def test_where_the_pool_has_no_second_session_the_first_is_ours(server: EmbeddedServer, database: str) -> None:
+def test_where_the_pool_has_no_second_session_the_first_is_ours(server: EmbeddedServer, pooled: str) -> None:
     with (
         pgbouncer(server, "session", 1) as pool,
-        opened(pool.format(name_of(database)), WATCHING) as connection,
+        opened(pool.format(name_of(pooled)), WATCHING) as connection,
     ):
         assert connection.fetch(sql("SELECT 1 AS one", "one")).rows == ((1,),)
 

@@ -15,10 +15,10 @@ from tests.facts import query
 from tests.queues import ENGINE, target_of
 
 LEAST = Statement(
-    "probe/least", '/* ? */ SELECT id AS "wh?t", \'?\' AS mark FROM t WHERE id >= ? LIMIT ? -- ?', ("least", "limit"),
-    ("wh?t", "mark"),
+    "probe/least", '/* ? */ SELECT id AS "wh?t", \'?\' AS mark FROM public.t WHERE id >= ? LIMIT ? -- ?',
+    ("least", "limit"), ("wh?t", "mark"),
 )  # fmt: skip
-TOTAL = Statement("probe/total", "SELECT CAST(count(*) AS int) AS n FROM t", (), ("n",))
+TOTAL = Statement("probe/total", "SELECT CAST(count(*) AS int) AS n FROM public.t", (), ("n",))
 
 
 def batch(least: Value = 2) -> list[Bound]:

@@ -256,7 +256,7 @@ def test_a_trigger_that_keeps_a_row_is_told_and_one_that_copies_is_named(databas
     pushed(database, layout, 5)
     query(
         database,
-        "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS "
+        "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS "
         "$$ BEGIN IF OLD.id = 3 THEN RETURN NULL; END IF; RETURN OLD; END $$",
     )
     query(database, "CREATE TRIGGER keeper BEFORE DELETE ON orders FOR EACH ROW EXECUTE FUNCTION keep()")

@@ -1,4 +1,5 @@
-"""Every name in sql/postgres is one of pg_catalog's or has its schema; the functions that qmon installs look nowhere else."""
+# ruff: noqa: N802 - pglast calls the method that is named like the node
+"""Every name in sql/postgres is of pg_catalog or has its schema; functions that qmon installs look nowhere else."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pglast
 import pytest
@@ -24,6 +25,7 @@ OURS: Final = "ours_"
 PATH: Final = ("pg_catalog", "pg_temp")
 # Types whose literals are names of objects.
 NAMES: Final = ("regclass", "regproc", "regprocedure", "regtype", "regoper", "regoperator")
+NO_TYPES: Final = ("UNKNOWN", "record", "trigger")
 LOOKUPS: Final = (*(f"to_{each}" for each in NAMES), "nextval", "currval", "setval")
 
 
@@ -37,7 +39,12 @@ class Known:
     operators: frozenset[str]
 
 
-class Unqualified(Visitor):  # type: ignore[misc]
+def _is(node: object, kind: type) -> bool:
+    """Whether a node is of a kind. pglast's own types say of a field what any grammar could put there."""
+    return isinstance(node, kind)
+
+
+class Unqualified(Visitor):
     """Collects the names that a search_path could lead elsewhere."""
 
     def __init__(self, known: Known) -> None:
@@ -46,23 +53,23 @@ class Unqualified(Visitor):  # type: ignore[misc]
         self.known = known
         self.found: list[str] = []
         self.local: set[str] = set()
-        self.bodies: list[ast.Node] = []
+        self.bodies: list[Any] = []
 
     def _check(self, kind: str, name: str, allowed: frozenset[str]) -> None:
         if name not in allowed and name not in self.local and not name.startswith(OURS):
             self.found.append(f"{kind} {name}")
 
-    def _check_text(self, node: object) -> None:
-        if isinstance(node, ast.A_Const) and isinstance(node.val, ast.String) and "." not in node.val.sval:
+    def _check_text(self, node: Any) -> None:
+        if _is(node, ast.A_Const) and _is(node.val, ast.String) and "." not in node.val.sval:
             allowed = self.known.relations | self.known.functions | self.known.types
             self._check("name in a text", re.sub(r"\(.*", "", node.val.sval), allowed)
 
-    def visit_RangeVar(self, _: object, node: ast.RangeVar) -> None:
+    def visit_RangeVar(self, _: object, node: Any) -> None:
         """A table, view or sequence."""
         if not node.schemaname:
             self._check("relation", node.relname, self.known.relations)
 
-    def visit_FuncCall(self, _: object, node: ast.FuncCall) -> None:
+    def visit_FuncCall(self, _: object, node: Any) -> None:
         """A call."""
         name = node.funcname[-1].sval
         if len(node.funcname) == 1:
@@ -70,23 +77,23 @@ class Unqualified(Visitor):  # type: ignore[misc]
         if name in LOOKUPS and node.args:
             self._check_text(node.args[0])
 
-    def visit_TypeName(self, _: object, node: ast.TypeName) -> None:
+    def visit_TypeName(self, _: object, node: Any) -> None:
         """A type; one of a column (``%TYPE``) has that column's."""
         if node.names is not None and len(node.names) == 1 and not node.pct_type:
             self._check("type", node.names[0].sval, self.known.types)
 
-    def visit_TypeCast(self, _: object, node: ast.TypeCast) -> None:
+    def visit_TypeCast(self, _: object, node: Any) -> None:
         """A text that is cast to the name of an object."""
         if node.typeName.names[-1].sval in NAMES:
             self._check_text(node.arg)
 
-    def visit_A_Expr(self, _: object, node: ast.A_Expr) -> None:
+    def visit_A_Expr(self, _: object, node: Any) -> None:
         """An operator."""
         special = ("AEXPR_NULLIF", "AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_SIMILAR", "AEXPR_BETWEEN", "AEXPR_NOT_BETWEEN")
         if node.name is not None and len(node.name) == 1 and node.kind.name not in special:
             self._check("operator", node.name[0].sval, self.known.operators)
 
-    def visit_CreateFunctionStmt(self, _: object, node: ast.CreateFunctionStmt) -> None:
+    def visit_CreateFunctionStmt(self, _: object, node: Any) -> None:
         """A function sets its own path."""
         settings = [each.arg for each in node.options if each.defname == "set"]
         paths = [tuple(arg.val.sval for arg in each.args or ()) for each in settings if each.name == "search_path"]
@@ -95,20 +102,20 @@ class Unqualified(Visitor):  # type: ignore[misc]
             self.found.append(f"no search_path of its own: function {node.funcname[-1].sval}")
         self.bodies.append(node)
 
-    def visit_LockingClause(self, _: object, node: ast.LockingClause) -> object:
+    def visit_LockingClause(self, _: object, node: Any) -> object:
         """The rows to lock, by their alias."""
         return Skip
 
-    def visit_DefElem(self, _: object, node: ast.DefElem) -> object:
+    def visit_DefElem(self, _: object, node: Any) -> object:
         """A word such as "off" is parsed as a type."""
         return Skip if node.defname == "vacuum_truncate" else None
 
-    def visit_DoStmt(self, _: object, node: ast.DoStmt) -> None:
+    def visit_DoStmt(self, _: object, node: Any) -> None:
         """A block without a name."""
         self.bodies.append(node)
 
 
-class Local(Visitor):  # type: ignore[misc]
+class Local(Visitor):
     """Collects the names that a statement gives to parts of itself."""
 
     def __init__(self) -> None:
@@ -116,7 +123,7 @@ class Local(Visitor):  # type: ignore[misc]
         super().__init__()
         self.names: set[str] = set()
 
-    def visit_CommonTableExpr(self, _: object, node: ast.CommonTableExpr) -> None:
+    def visit_CommonTableExpr(self, _: object, node: Any) -> None:
         """A part of WITH."""
         self.names.add(node.ctename)
 
@@ -140,8 +147,9 @@ def unqualified(text: str, known: Known) -> list[str]:
     return found
 
 
-def _options(body: ast.Node) -> tuple[ast.DefElem, ...]:
-    return body.options if isinstance(body, ast.CreateFunctionStmt) else body.args
+def _options(body: Any) -> tuple[Any, ...]:
+    found: tuple[Any, ...] = body.options if _is(body, ast.CreateFunctionStmt) else body.args
+    return found
 
 
 def _inner(text: str) -> Iterator[str]:
@@ -206,11 +214,36 @@ def known(database: str) -> Known:
 def test_every_name_in_the_files_is_of_pg_catalog_or_has_its_schema(known: Known) -> None:
     found = {}
     for file in queries.all_files():
-        if file.engine == "postgres":
-            try:
-                wrong = unqualified(filled(queries.read(file)), known)
-            except Exception as problem:
-                wrong = [f"{problem!r}"]
-            if wrong:
-                found[file.path] = sorted(set(wrong))
+        if file.engine == "postgres" and (wrong := unqualified(filled(queries.read(file)), known)):
+            found[file.path] = sorted(set(wrong))
     assert not found, json.dumps(found, indent=1)
+
+
+PINNED: Final = "SET search_path = pg_catalog, pg_temp"
+BODY: Final = "CREATE FUNCTION ours_f() RETURNS int LANGUAGE {0} SET search_path = pg_catalog, pg_temp AS $$ {1} $$"
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("WITH w AS (SELECT 1 AS a) SELECT count(*) FROM w, pg_class, app.jobs, ours_table", []),
+        ("SELECT 1 FROM jobs AS j", ["relation jobs"]),
+        ("WITH w AS (DELETE FROM jobs RETURNING 1) SELECT 1 FROM w", ["relation jobs"]),
+        ("SELECT pgstattuple('app.jobs')", ["function pgstattuple"]),
+        ("SELECT CAST('a' AS mood)", ["type mood"]),
+        ("SELECT 1 <-> 2, 1 <@@ 2", ["operator <@@"]),
+        ("SELECT CAST('jobs' AS regclass), CAST('pg_class' AS regclass)", ["name in a text jobs"]),
+        ("SELECT to_regclass('jobs')", ["name in a text jobs"]),
+        (BODY.format("sql", "SELECT 1").replace(PINNED, ""), ["no search_path of its own: function ours_f"]),
+        (BODY.format("sql", "SELECT count(*) FROM jobs"), ["relation jobs"]),
+        (BODY.format("plpgsql", "BEGIN DELETE FROM jobs; RETURN 1; END"), ["relation jobs"]),
+        (BODY.format("plpgsql", "BEGIN RETURN mine(1); END"), ["function mine"]),
+        (BODY.format("plpgsql", "DECLARE v int; BEGIN v := mine(1); RETURN v; END"), ["function mine"]),
+        (BODY.format("plpgsql", "BEGIN IF mine(1) THEN RETURN 1; END IF; RETURN 2; END"), ["function mine"]),
+        (BODY.format("plpgsql", "BEGIN FOR i IN 1..mine(2) LOOP PERFORM lower('a'); END LOOP; END"), ["function mine"]),
+        ("DO $$ BEGIN PERFORM FROM jobs; END $$", ["relation jobs"]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_name_that_a_search_path_could_lead_elsewhere_is_found(known: Known, text: str, wrong: list[str]) -> None:
+    assert unqualified(text, known) == wrong

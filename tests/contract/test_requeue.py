@@ -165,7 +165,7 @@ def test_two_operators_requeue_each_message_once_and_are_told_the_truth(database
     query(database, "CREATE TABLE seen (id bigint)")
     query(
         database,
-        "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS "
+        "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS "
         "$$ BEGIN INSERT INTO seen VALUES (NEW.id); RETURN NEW; END $$",
     )
     query(database, "CREATE TRIGGER t AFTER UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION note()")

@@ -113,7 +113,7 @@ def test_they_keep_their_order_also_where_nothing_counts_attempts_and_there_are_
 
 
 STAMP = """
-    CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$
     BEGIN NEW.scheduled_at = clock_timestamp(); RETURN NEW; END $$;
     CREATE TRIGGER stamp BEFORE UPDATE ON job FOR EACH ROW EXECUTE FUNCTION stamp()"""
 
@@ -130,7 +130,7 @@ def test_a_trigger_may_write_the_time_into_a_column_that_a_requeue_gives_it(data
 
 def test_the_plan_names_the_triggers_that_may_write_behind_a_requeue(database: str, tmp_path: Path) -> None:
     query(database, RIVER + ";" + STAMP)
-    query(database, "CREATE FUNCTION late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+    query(database, "CREATE FUNCTION late() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN"
                     " UPDATE job SET due = 7 WHERE id = NEW.id AND due <> 7 AND NEW.id = 2; RETURN NULL; END $$;"
                     " CREATE TRIGGER late AFTER UPDATE ON job FOR EACH ROW EXECUTE FUNCTION late()")  # fmt: skip
     query(database, f"{RUNNING} FROM generate_series(1, 3) AS i")

@@ -27,7 +27,7 @@ INSERT INTO delayed_jobs (queue, failed_at, attempts, handler)
 SELECT CASE WHEN i % 10 = 0 THEN 'other' ELSE 'mails' END, timezone('UTC', now()), 25, 'job ' || i
 FROM generate_series(1, {ROWS}) AS i;
 CREATE TABLE truth AS TABLE delayed_jobs;
-CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(1);
     RETURN coalesce(NEW, OLD);

@@ -112,7 +112,7 @@ _PAUSES = (
     "CREATE SCHEMA qmon",
     "CREATE SEQUENCE qmon.refused",
     """
-    CREATE FUNCTION qmon.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION qmon.refuse() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$
     BEGIN
         PERFORM nextval('qmon.refused'); -- for the test: a worker has asked
         RETURN NULL;

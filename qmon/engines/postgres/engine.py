@@ -286,7 +286,7 @@ class Postgres:
             raise
         if found.search_path != SEARCH_PATH:
             connection.close()
-            raise errors.no_search_path(target.name)
+            raise BadInput(f"{target.name}: {errors.NO_SEARCH_PATH}")
         role = found.role
         connection.introduce((found.major, found.minor), found.session_id)
         return connection, found, parse_conninfo(keywords.get("pqopt", "")).get("application_name", "")

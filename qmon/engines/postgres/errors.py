@@ -68,12 +68,10 @@ def _closed_database(found: re.Match[str], where: str, target: Target) -> QmonEr
     return Unreachable(f"no permission to connect to database {found[1]}; this helps: {grant}", retryable=False)
 
 
-def no_search_path(target: str) -> BadInput:
-    """A pooler does not pass on the settings that our sessions begin with."""
-    return BadInput(
-        f"{target}: the pooler in between does not pass on our search_path, so that other roles' functions could run "
-        "as yours: connect to the server itself, or see docs/connecting.md, Poolers"
-    )
+NO_SEARCH_PATH: Final = (
+    "the pooler in between does not pass on our search_path, so that other roles' functions could run as yours: "
+    "connect to the server itself, or see docs/connecting.md, Poolers"
+)
 
 
 _CONNECTING: Final[tuple[tuple[str, _Make], ...]] = (
@@ -91,7 +89,7 @@ _CONNECTING: Final[tuple[tuple[str, _Make], ...]] = (
         r'((?:Peer|Ident|GSSAPI|LDAP|PAM|RADIUS|certificate) authentication failed for user "[^"]*")',
         _lasting("{0}; the server's pg_hba.conf decides how that user may log in"),
     ),
-    (r"unsupported startup parameter", lambda found, where, target: no_search_path(target.name)),
+    (r"unsupported startup parameter", lambda found, where, target: BadInput(NO_SEARCH_PATH)),
     (r"server does not support SSL", _lasting("the server offers no TLS, but sslmode insists on it")),
     (
         r"(?:SSL error: )?((?:certificate verify failed|server certificate for|root certificate file|SSL error:).*)$",

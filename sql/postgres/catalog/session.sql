@@ -26,6 +26,14 @@ SELECT set_config('statement_timeout', COALESCE(s.statement_timeout, current_set
                AND set_config('jit', 'off', s.local) IS NOT NULL
            ELSE true END
        AND set_config('extra_float_digits', '1', s.local) IS NOT NULL
+       -- a pooler may have dropped those that a connection begins with: see _PINNED in qmon/engines/postgres/engine.py
+       AND set_config('standard_conforming_strings', 'on', s.local) IS NOT NULL
+       AND set_config('transform_null_equals', 'off', s.local) IS NOT NULL
+       AND set_config('array_nulls', 'on', s.local) IS NOT NULL
+       AND set_config('bytea_output', 'hex', s.local) IS NOT NULL
+       AND set_config('DateStyle', 'ISO, MDY', s.local) IS NOT NULL
+       AND set_config('IntervalStyle', 'postgres', s.local) IS NOT NULL
+       AND set_config('quote_all_identifiers', 'off', s.local) IS NOT NULL
        AND CASE WHEN NOT s.local THEN set_config('default_transaction_read_only', s.read_only, false) IS NOT NULL
                 WHEN s.read_only = 'on' THEN set_config('transaction_read_only', 'on', true) IS NOT NULL
                 ELSE true END AS done
