@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -104,9 +104,7 @@ COMMANDS: Final = (
     ("queues",),
     ("doctor",),
     ("check",),
-    ("libraries",),
     ("operations",),
-    ("trash", "list"),
     ("setup", "--print"),
     ("purge", "status", "--dry-run"),
     ("requeue", "status", "--dry-run"),
@@ -187,8 +185,10 @@ def readings(url: str, environment: Mapping[str, str]) -> list[tuple[object, ...
     return [(each["name"], each["ready"], each["in_progress"]) for each in json.loads(done.stdout)["queues"]]
 
 
-def faults_of_twins(url: str, folder: Path, names: Iterable[str]) -> list[str]:
-    """Run every command in a database full of twins; returns what has gone wrong, a line each.
+def faults_of_twins(
+    url: str, folder: Path, names: Iterable[str], commands: Sequence[tuple[str, ...]] = COMMANDS
+) -> list[str]:
+    """Run commands in a database full of twins; returns what has gone wrong, a line each.
 
     The database has the queues ``fifo`` and ``status`` with messages in them.
     """
@@ -201,15 +201,15 @@ def faults_of_twins(url: str, folder: Path, names: Iterable[str]) -> list[str]:
             faults.append(f"only {planted} twins were planted")
         if readings(url, environment) != before:
             faults.append("status: other readings than before")
-        for command in (("status",), *COMMANDS):
-            done = call(command[0], *(command[1:2] if command[0] == "trash" else ()), url,
-                        *(command[2:] if command[0] == "trash" else command[1:]), environment=environment)  # fmt: skip
-            if done.exit_code not in (0, 1) or "went wrong" in done.output:
-                faults.append(f"{' '.join(command)}: exit code {done.exit_code}: {done.output[-300:]}")
+        for command, *rest in commands:
+            done = call(command, url, *rest, environment=environment)
+            words = " ".join((command, *rest))
+            if "Traceback" in done.output or "went wrong" in done.output:
+                faults.append(f"{words}: exit code {done.exit_code}: {done.output[-300:]}")
             if (calls := evil_calls(url)) > 0:
-                faults.append(f"{' '.join(command)}: {calls} calls of their functions")
+                faults.append(f"{words}: {calls} calls of their functions")
                 break
             if has_risen(url):
-                faults.append(f"{' '.join(command)}: the role has become a superuser")
+                faults.append(f"{words}: the role has become a superuser")
                 break
     return faults

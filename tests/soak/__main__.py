@@ -33,6 +33,7 @@ from tests.soak.observer import within
 from tests.soak.pipeline import run_killed, tidy_killed
 from tests.soak.recording import recorder_killed
 from tests.soak.sizing import sized
+from tests.soak.trust import trust
 from tests.soak.truth import truth
 
 _LIBRARIES: Final = ("-n", "2", "-m", "soak or server", "tests/libraries")
@@ -63,6 +64,7 @@ def main() -> None:
     parser.add_argument("--libraries", action="store_true", help="only this: all tests of all libraries' real workers")
     parser.add_argument("--windows", action="store_true", help="only this: unit tests with all of POSIX gone")
     parser.add_argument("--truth", action="store_true", help="only this: verdicts on random tables held against SQL")
+    parser.add_argument("--trust", action="store_true", help="only this: attacks on the rights of whoever runs qmon")
     parser.add_argument("--seed", type=int, help="there: the same tables and changes again; else others each time")
     parser.add_argument("--tables", type=int, default=100, help="there: how many")
     parser.add_argument("--seconds", type=float, default=600.0, help="there: for how long")
@@ -136,6 +138,10 @@ def _alone(chosen: argparse.Namespace) -> bool:
     if chosen.truth:
         seed = random.randrange(10**6) if chosen.seed is None else chosen.seed
         _truth(seed, chosen.tables, chosen.seconds)
+        return True
+    if chosen.trust:
+        for line in trust():
+            print(line, flush=True)
         return True
     if chosen.articles:
         parts = [part for part in PARTS if getattr(chosen, part)] or PARTS
