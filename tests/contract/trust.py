@@ -20,8 +20,8 @@ from tests.facts import connected, odbc, query
 
 MALLORY: Final = "mallory"
 
-# Functions, operators, relations and types of the system gets a twin in a schema that comes first: an unqualified name in SQL
-# that qmon or its driver runs resolves to the twin. What cannot be written in PL/pgSQL has no twin.
+# Functions, operators, relations and types of the system get twins in a schema that comes first: an unqualified name in
+# SQL that qmon or its driver runs resolves to the twin. A function that PL/pgSQL cannot express has none.
 _TWINS: Final = """
 DO $$
 DECLARE

@@ -61,10 +61,10 @@ RECORDS = {
 }
 ALONE = {
     "action/operate/take_out_bulk", "action/operate/fire", "action/operate/still_at",
-    "action/operate/row_counts", "action/operate/came_back", "action/operate/alike",
+    "action/operate/row_counts", "action/operate/came_back", "action/operate/alike", "action/operate/trigger_path",
 }  # fmt: skip
-"""PostgreSQL leads to rows by where they lie, can put triggers off and counts what a session writes. On SQL Server rows
-are sought by their key once more."""
+"""PostgreSQL leads to rows by where they lie, can put triggers off, counts what a session writes and has a search path.
+On SQL Server rows are sought by their key once more."""
 FILES = {
     engine: {file.name for file in queries.all_files() if file.engine == engine and "/operate/" in file.name}
     for engine in queries.ENGINES

@@ -83,7 +83,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             consent=context.consent(count),
             refused=why or (None if count else "no message matches: nothing to do"),
         )
-    record = Record(table_to_text(layout.table), _frozen(chosen, strategy), undoable=True)
+    record = Record(table_to_text(layout.table), _frozen(chosen, strategy), undoable=True, tables=queue_tables(layout))
     return PreparedAction(context, plan, BatchWork(rows, strategy.begin, strategy.named) if count else None, record)
 
 

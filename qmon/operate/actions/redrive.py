@@ -18,7 +18,7 @@ from qmon.operate.actions.requeue import RequeueStrategy, undo_of, unfit
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
 from qmon.operate.plan import allowed
 from qmon.operate.plan.preview import estimated_s, first_rows
-from qmon.operate.plan.rights import REQUEUE, unkept, why_not
+from qmon.operate.plan.rights import REQUEUE, queue_tables, unkept, why_not
 from qmon.operate.plan.selection import Criteria, MessageQuery, check, named_names, needs_pushed, value_of
 from qmon.operate.row_set import Mark, RowSet, ids_for
 from qmon.operate.run.batches import Batches, Move
@@ -80,7 +80,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
         )
     frozen: dict[str, object] = {"clock": chosen.facts.clock, "rate": limits.rate, "failures": limits.failures}
     frozen |= strategy.shown()
-    record = Record(table_to_text(layout.table), frozen, undoable=undo.possible)
+    record = Record(table_to_text(layout.table), frozen, undoable=undo.possible, tables=queue_tables(layout))
     names = (
         dict(strategy.names) | named_names(called) | {"called": called, "state": structure.typed(layout.state.column)}
     )

@@ -17,7 +17,7 @@ from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed
 from qmon.operate.plan.preview import called, estimated_s, first_rows, ids_of
-from qmon.operate.plan.rights import REQUEUE, unkept, why_not
+from qmon.operate.plan.rights import REQUEUE, queue_tables, unkept, why_not
 from qmon.operate.plan.selection import (
     Criteria,
     MessageQuery,
@@ -96,7 +96,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
         )
     frozen: dict[str, object] = {"clock": chosen.facts.clock, "owners": sorted(chosen.owner_states)}
     frozen |= strategy.shown()
-    record = Record(table_to_text(layout.table), frozen, undoable=undo.possible)
+    record = Record(table_to_text(layout.table), frozen, undoable=undo.possible, tables=queue_tables(layout))
     return PreparedAction(
         context, plan, BatchWork(chosen.rows, strategy.begin, strategy.named) if count else None, record
     )

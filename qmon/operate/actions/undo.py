@@ -63,11 +63,12 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
         if (why := strategy.unkept(sql)) is not None:
             return PreparedAction(context, _plan(context, done, refused=why))
         rows, left = strategy.choose(sql, choice)
-        tables = (strategy.table.table, None if strategy.data_strategy is None else strategy.data_strategy.table.table)
+        halves = (strategy,) if strategy.data_strategy is None else (strategy, strategy.data_strategy)
+        tables = tuple(each.table.table for each in halves)
         why = why_not(context, sql, PUT_BACK if strategy.purged else REQUEUE, *tables)
         plan = _plan(context, done, refused=why or (None if rows.count else "nothing of it can be undone"))
         plan = _filled(context, sql, plan, strategy, rows, left)
-    record = Record(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id)
+    record = Record(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id, tables=tables)
     return PreparedAction(
         context, plan, BatchWork(rows, strategy.begin, strategy.named) if rows.count else None, record
     )

@@ -21,7 +21,7 @@ from qmon.operate.libraries.rows import ChosenMessages, named
 from qmon.operate.plan import allowed
 from qmon.operate.plan.library_queue import LibraryQueue, Verb, library_queue
 from qmon.operate.plan.preview import estimated_s
-from qmon.operate.plan.rights import lacking, unkept, why_not
+from qmon.operate.plan.rights import lacking, queue_tables, unkept, why_not
 from qmon.operate.row_set import frozen
 from qmon.operate.run.batches import BatchWork, Move
 from qmon.operate.run.failures import FailureWatch
@@ -117,7 +117,7 @@ def _prepare(
         )
     about: dict[str, object] = {"statement": rows.statement, "ids": [row.id for row in chosen[:_IDS]]}
     about |= {} if trash is None else trash.frozen()
-    record = Record(table_to_text(layout.table), about, undoable=trash is not None)
+    record = Record(table_to_text(layout.table), about, undoable=trash is not None, tables=queue_tables(layout))
     marks = frozen((row.id, row.version) for row in chosen)
 
     def begin(sql: Sql, operation: Running, watch: FailureWatch | None = None) -> Move:

@@ -233,8 +233,6 @@ class ChosenMessages:
                 given: dict[str, Value] = {"ids": array(done_to), "queue": self._queue.called}
                 triggers = TriggerWatch(sql, "delete", table)
                 done = sql.fetch(_Done, self.statement, own, given)
-                if sql.exists("library/restore_path"):
-                    sql.execute("library/restore_path", {})
                 triggers.check_no_inserts()
                 if keep is not None and len(done) != len(ours):
                     raise RowRefused(f"the rules of {self._queue.group.library} keep it")

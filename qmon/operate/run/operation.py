@@ -16,6 +16,7 @@ from typing import Final
 from qmon.engines.base import Value
 from qmon.engines.control_schema import check_trusted
 from qmon.errors import BadInput, ConnectionLost, OutcomeUnknown, PermissionMissing, QmonError
+from qmon.model.layout.layout import TableName
 from qmon.model.operations import Consent, OperationResult, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.context import OperatorContext, Permission
@@ -56,12 +57,14 @@ class Record:
 
     ``about``: the table, slot or session it is done to. ``frozen``: the values that the plan froze, none of them a
     secret or a payload. ``undo_of``: the operation that it undoes. ``undoable``: an undo finds what it needs.
+    ``tables``: those whose rows it changes, and whose triggers may need their schema.
     """
 
     about: str = ""
     frozen: Mapping[str, object] = field(default_factory=dict)
     undo_of: str | None = None
     undoable: bool = False
+    tables: tuple[TableName, ...] = ()
 
 
 @dataclass(slots=True)
@@ -203,6 +206,8 @@ class Running:
         self._batches += 1
         try:
             with self._sql.connection.transaction():
+                for table in self._record.tables if self._sql.exists("trigger_path") else ():
+                    self._sql.execute("trigger_path", {"table": table.parts})
                 yield tally
                 if self.recorded:
                     self._count(tally, time.monotonic() - begun)
