@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-COMMIT_OF_A_BATCH = (b"SET done = done +", b"COMMIT")
+COMMIT_OF_A_BATCH = (b"qmon.operation_count(CAST(", b"COMMIT")
 """What qmon sends at the end of a batch of an operation: its counts, then the commit."""
 
 

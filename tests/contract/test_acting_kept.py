@@ -257,7 +257,7 @@ def test_an_archive_whose_rows_a_trigger_puts_back_fails_and_moves_nothing(datab
     query(
         database,
         "CREATE FUNCTION spring() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-        " INSERT INTO jobs OVERRIDING SYSTEM VALUE SELECT OLD.*; RETURN NULL; END $$;"
+        " INSERT INTO public.jobs OVERRIDING SYSTEM VALUE SELECT OLD.*; RETURN NULL; END $$;"
         "CREATE TRIGGER spring AFTER DELETE ON jobs FOR EACH ROW EXECUTE FUNCTION spring()",
     )
     before = query(database, "SELECT CAST(j AS text) FROM jobs AS j ORDER BY 1")

@@ -28,8 +28,10 @@ def role(database: str) -> Iterator[str]:
     query(database, "SELECT status_push('x'::bytea)")
     name = "alone_" + database.rpartition("/test_")[2].partition("?")[0]
     query(database, f"CREATE ROLE {name} LOGIN CONNECTION LIMIT 1 IN ROLE pg_read_all_stats")
-    query(database, f"GRANT ALL ON SCHEMA public, qmon TO {name}")
-    query(database, f"GRANT ALL ON ALL TABLES IN SCHEMA public, qmon TO {name}")
+    query(database, f"ALTER SCHEMA qmon OWNER TO {name}")
+    query(database, f"ALTER TABLE qmon.queues OWNER TO {name}")
+    query(database, f"GRANT ALL ON SCHEMA public TO {name}")
+    query(database, f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {name}")
     query(database, f"GRANT ALL ON ALL SEQUENCES IN SCHEMA public, qmon TO {name}")
     yield name
     query(database, f"DROP OWNED BY {name}")

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.errors import BadInput, LockTimeout
+from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.libraries.catalogue import built_in
 from qmon.libraries.library import group_of
 from qmon.model.layout.layout import Layout, OwnerColumn, TableName
@@ -267,11 +267,21 @@ def test_a_queue_of_a_library(database: str) -> None:
     assert column(found, "state").value == "executing"
 
 
-def test_a_view_and_nasty_characters(database: str) -> None:
+def test_a_view_is_not_read_because_it_could_run_functions_of_others(database: str) -> None:
     make(
         database,
         "CREATE TABLE kept (id int PRIMARY KEY, payload text)",
         "CREATE VIEW jobs AS SELECT * FROM kept",
-        f"INSERT INTO kept VALUES (1, '{NASTY}')",
+        "INSERT INTO kept VALUES (1, 'x')",
+    )
+    with pytest.raises(QueryFailed, match="is restricted"):
+        read(database, plain(), "1")
+
+
+def test_nasty_characters(database: str) -> None:
+    make(
+        database,
+        "CREATE TABLE jobs (id int PRIMARY KEY, payload text)",
+        f"INSERT INTO jobs VALUES (1, '{NASTY}')",
     )
     assert whole(read(database, plain(), "1")) == NASTY

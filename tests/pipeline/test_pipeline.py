@@ -40,7 +40,8 @@ def strange_lines() -> bytes:
     uneven = newer | {"v": 1, "figures": {"sampled_at": START, "queue": ["a", "b"], "ready": [1.0]}}
     done = {"v": 1, "r": "aaaaaaaaaaaa", "n": 9999, "at": START, "k": "operation"}
     done["operation"] = {"id": "op1", "kind": "requeue", "queue": "orders", "state": "done", "started_at": START + 1200}
-    texts = [json.dumps(each, separators=(",", ":")) for each in (newer, uneven, done)]
+    wrong = uneven | {"figures": {"sampled_at": "soon"}}
+    texts = [json.dumps(each, separators=(",", ":")) for each in (newer, uneven, done, wrong)]
     return zstandard.compress("\n".join([*texts, '{"k":"figures" broken', "nothing"]).encode())
 
 
@@ -92,6 +93,7 @@ def bad_lines(lake: Lake) -> None:
         ("strange.jsonl.zst", 2, "its figures are not one for each queue"),
         ("strange.jsonl.zst", 4, "not JSON, or values of the wrong kind"),
         ("strange.jsonl.zst", 5, "no line of a recording"),
+        ("strange.jsonl.zst", 6, "no line of a recording"),
         ("empty.jsonl.zst", 0, "the file is empty"),
     }
     assert view.counts()["bad"] == len(told)

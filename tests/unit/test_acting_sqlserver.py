@@ -70,7 +70,7 @@ def recorded(server: Server) -> Server:
             5, 0, 0, 0, 1714564800.5, 1714564801.5, "done", "[]", None, True, 0, 0,
         )
     ]  # fmt: skip
-    server.rows["stores"] = [(1, "trash", "dbo.Orders", stored, False, "qmon_store")]
+    server.rows["stores"] = [(1, "trash", "dbo.Orders", stored, "qmon_store")]
     return server
 
 

@@ -70,7 +70,7 @@ class PlanReader:
         values: dict[str, Value] = {
             "name": table, "pops": self._engine.texts(pops), "limit": _MOST, "chars": _CHARS,
         }  # fmt: skip
-        names = {"view": (history.home, "pg_stat_statements")}
+        names = {"counts": (history.home, "pg_stat_statements")}
         plans = records(PlanSample, connection.fetch(statements.of("plans", PlanSample, values, names).bound))
         words = "|".join(map(re.escape, (table, *pops)))
         word = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)

@@ -34,6 +34,10 @@ SELECT set_config('statement_timeout', COALESCE(s.statement_timeout, current_set
        AND set_config('DateStyle', 'ISO, MDY', s.local) IS NOT NULL
        AND set_config('IntervalStyle', 'postgres', s.local) IS NOT NULL
        AND set_config('quote_all_identifiers', 'off', s.local) IS NOT NULL
+       -- A view runs functions of whoever made it. None that others made is read when watching; newer servers can refuse it.
+       AND CASE WHEN s.read_only = 'on' AND current_setting('restrict_nonsystem_relation_kind', true) IS NOT NULL
+                THEN set_config('restrict_nonsystem_relation_kind', 'view', s.local) IS NOT NULL
+                ELSE true END
        AND CASE WHEN NOT s.local THEN set_config('default_transaction_read_only', s.read_only, false) IS NOT NULL
                 WHEN s.read_only = 'on' THEN set_config('transaction_read_only', 'on', true) IS NOT NULL
                 ELSE true END AS done

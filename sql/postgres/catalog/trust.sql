@@ -2,8 +2,8 @@
 -- role may change which is not trusted. No row: nothing, or there is no such schema.
 -- The schema's owner must be our role, a superuser, or the role that the configuration names (qmon.schema_owner, which
 -- every session of qmon sets). Being a member of a role is no reason to trust it: its members are granted by others.
--- Everything in the schema must belong to its owner, and nobody else may create objects or triggers in it: then
--- nobody who is not trusted can put something else in its place later.
+-- Everything in the schema must belong to its owner, and no other role but ours may create objects or triggers in it.
+-- Otherwise that role could replace something later.
 -- > object  what it is about
 -- > problem what is wrong with it
 -- > advice  what to do
@@ -91,6 +91,7 @@ found AS (
                               ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(x.grantee)) END AS name
         FROM pg_catalog.aclexplode(h.nspacl) AS x
         WHERE x.privilege_type = 'CREATE' AND x.grantee <> h.nspowner
+            AND pg_catalog.pg_get_userbyid(x.grantee) <> current_user
     ) AS a
     UNION ALL
     SELECT 5, t.object, pg_catalog.format('lets %s create triggers on it', a.name),
@@ -102,6 +103,7 @@ found AS (
                               ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(x.grantee)) END AS name
         FROM pg_catalog.aclexplode(t.relacl) AS x
         WHERE x.privilege_type = 'TRIGGER' AND x.grantee <> h.nspowner
+            AND pg_catalog.pg_get_userbyid(x.grantee) <> current_user
     ) AS a
     WHERE t.relkind = 'r'
 )

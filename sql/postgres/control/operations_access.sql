@@ -10,7 +10,7 @@ SELECT known.oid IS NOT NULL                                                    
            AND has_function_privilege(to_regproc('qmon.make_store'), 'EXECUTE'),
            false)                                                                    AS writable,
        CASE WHEN home.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
-            ELSE has_schema_privilege(home.oid, 'CREATE') END                        AS can_create
+            ELSE pg_has_role(home.nspowner, 'MEMBER') END                            AS can_create
 FROM (SELECT 1) AS one
 LEFT JOIN pg_catalog.pg_namespace AS home ON home.nspname = 'qmon'
 LEFT JOIN pg_catalog.pg_class AS known ON known.relnamespace = home.oid AND known.relname = 'operations'

@@ -1,7 +1,7 @@
 -- What the statements that take or change rows of a queue's table have read since pg_stat_statements began to count them, and how
 -- long they took. A statement is found by the names in its text; those of qmon are left out. By which plan a call ran, nobody has
 -- counted. Needs pg_read_all_stats.
--- {view}         pg_stat_statements, with its schema
+-- {counts}       the function pg_stat_statements, with its schema: sessions that watch may not read views of others
 -- :name          the table's name
 -- :pops          names of functions that pop, as an array
 -- :limit         so many statements at most
@@ -31,7 +31,7 @@ SELECT
     CAST(0 AS float8) AS reads_before,
     CAST(NULL AS float8) AS spent_before_s,
     left(min(s.query), CAST(:chars AS integer)) AS statement
-FROM {view} AS s
+FROM {counts}(true) AS s
 WHERE s.dbid = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
     AND s.query NOT LIKE '/* qmon %'
     AND (
