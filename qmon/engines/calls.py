@@ -17,7 +17,7 @@ from qmon.redact import without_values
 
 T = TypeVar("T")
 
-# Seconds that a cancel, and closing a connection, may take before nobody waits for them any more.
+# Seconds to wait for a cancel, and for a connection to close.
 _CANCEL_S: Final = 2.0
 # Seconds that a call has to end after a Ctrl-C, once the server was asked to cancel it.
 _SETTLE_S: Final = 1.0

@@ -1,4 +1,4 @@
-"""Whether qmon's own schema in a database may be used: nobody who is not trusted can run code through it."""
+"""Checks that no untrusted role can run code through qmon's own schema in a database."""
 
 from __future__ import annotations
 

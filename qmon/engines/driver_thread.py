@@ -83,7 +83,7 @@ class DriverThread:
         return call is None or (call.over.wait(seconds) and not call.left)
 
     def leave(self, last: Callable[[], None]) -> None:
-        """Let whoever waits for the call under way have ``NoAnswer``; run ``last`` if the call ever returns."""
+        """Raise ``NoAnswer`` in the thread that waits for the current call; run ``last`` if the call ever returns."""
         self._calls.put(_Call(last))
         self._calls.put(None)
         if (call := self._under_way) is not None:

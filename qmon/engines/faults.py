@@ -48,7 +48,7 @@ Explain = Callable[[DriverFault], QmonError]
 _BRACKETED: Final = re.compile(r"(?<=[\s:=,;])[(（].*")
 _NUMBER: Final = re.compile(r"(\bvalue\s*=\s*)\S+", re.I)
 _BYTES: Final = re.compile(r"(?<=: )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*|(?<=sequence )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*")
-# SQL Server: RAISERROR and THROW give numbers from here on to texts that somebody else wrote.
+# SQL Server: RAISERROR and THROW use numbers from here on for texts of applications.
 _RAISED: Final = 50_000
 _NAME: Final = r'(?:"[^"]*"|[\w.]+)'
 _OBJECT: Final = rf"(?:table|relation|column|schema|view|materialized view|function|sequence|type|role|index) {_NAME}"
@@ -60,7 +60,7 @@ _OURS: Final = re.compile(
     r"(?:; (?:nothing was done|the transaction is rolled back), try again later)?(?:; The [A-Za-z ,.]+)*"
 )
 # PostgreSQL's own messages about rows, rights and objects. Triggers can raise any SQLSTATE with any text, so that only
-# the text can tell. What does not match is taken for a text that somebody else wrote; so is any translated message.
+# the text can tell. A text that does not match, for example a translated message, counts as a text of an application.
 _BUILT_IN: Final = re.compile(
     r"(?:ERROR|FATAL|PANIC):\s+(?:"
     rf"duplicate key value violates unique constraint {_NAME}"
@@ -134,7 +134,7 @@ def _without_values(text: str) -> str:
 
 
 def _is_raised(found: _Records, text: str) -> bool:
-    """Whether the text may be that of somebody else's trigger or function."""
+    """Whether the text may come from a trigger or function of an application."""
     if found.sqlstate.startswith(LOST_STATES):
         return False
     if any(number >= _RAISED for number in found.numbers):

@@ -81,7 +81,7 @@ def carry_out(prepare: Callable[[], PreparedAction], connections: Connections, g
 
 
 def exit_code(result: OperationResult) -> int:
-    """0: all was done; 3: a part was not; 1: it failed, or nobody knows whether all was done."""
+    """Return 0 if all was done, 3 if a part was not, and 1 if the action failed or its outcome is unknown."""
     from qmon.model.operations import OperationState
 
     if result.state is OperationState.UNKNOWN:
