@@ -95,9 +95,8 @@ def _write_all(file: int, content: bytes, *, synced: bool = False) -> None:
 def writable_by_others(path: Path) -> str | None:
     """Why a file is not the user's alone to change, with the command that helps; ``None`` if it is.
 
-    The file and its folder count: a user who may write to a folder can replace the files in it, unless its sticky bit is
-    set.
-    Windows keeps rights in lists of its own that are not looked at. Raises ``OSError``.
+    The file and its folder count, because a user who may write to a folder can replace the files in it, unless its
+    sticky bit is set. Windows keeps rights in lists of its own, which qmon does not read. Raises ``OSError``.
     """
     if sys.platform == "win32" or not path.is_file():  # a pipe of the shell's has no folder
         return None
