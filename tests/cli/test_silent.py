@@ -115,7 +115,8 @@ def test_ctrl_c_ends_a_command_that_has_no_answer(quiet: Tunnel, own_home: Path,
         assert quiet.silent.wait(60)
         child.send_signal(signal.SIGINT)
         with_second = _ended_or_signalled_again(child)
-        assert child.wait(60) == 130, (child.communicate(), with_second)
+        # A second press while Python is ending kills the process, for which a shell shows 130, too.
+        assert child.wait(60) in (130, -signal.SIGINT), (child.communicate(), with_second)
     finally:
         child.kill()
         child.communicate()

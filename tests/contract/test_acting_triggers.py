@@ -55,7 +55,7 @@ def reasons(result: OperationResult) -> str:
 PUT_BACK = "INSERT INTO jobs (status, body) VALUES (OLD.status, OLD.body)"
 
 
-@pytest.mark.parametrize("key", ["PRIMARY KEY", ""])
+@pytest.mark.parametrize("key", ["PRIMARY KEY", pytest.param("", marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     ("when", "kind", "gives", "each", "body"),
     [
@@ -199,7 +199,7 @@ def test_a_requeue_may_move_rows_to_another_partition_under_triggers(database: s
     assert query(database, "SELECT count(*) FROM waiting") == [(0,)]
 
 
-@pytest.mark.parametrize("key", ["PRIMARY KEY", ""])
+@pytest.mark.parametrize("key", ["PRIMARY KEY", pytest.param("", marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     ("when", "body", "gives", "reason"),
     [

@@ -138,7 +138,7 @@ def test_a_view_in_place_of_a_table_is_named(clean_roles: str, table: str) -> No
         ("GRANT CREATE ON SCHEMA qmon TO PUBLIC", "lets PUBLIC create objects"),
     ],
 )
-@pytest.mark.parametrize("table", ["qmon.operations", "qmon.trash_1"])
+@pytest.mark.parametrize("table", ["qmon.operations", pytest.param("qmon.trash_1", marks=pytest.mark.soak)])
 def test_what_is_not_as_qmon_made_it_is_refused(
     clean_roles: str, tmp_path: Path, table: str, change: str, said: str
 ) -> None:
