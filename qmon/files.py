@@ -35,7 +35,7 @@ def make_folder(path: Path) -> None:
 
 
 def open_private(path: Path, flags: int) -> int:
-    """A descriptor of a file for ``os.open``'s flags, for the user alone where it is made; links are not followed.
+    """A descriptor of a file for ``os.open``'s flags, for the user alone if it is new; links are not followed.
 
     The mode of a file that is there stays. Raises ``OSError``.
     """

@@ -7,6 +7,10 @@ import threading
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from qmon.engines.base import SILENCE_S
+from qmon.errors import Unreachable
+from qmon.model.text import duration
+
 T = TypeVar("T")
 
 MOST: Final = 3
@@ -71,3 +75,19 @@ class BoundedCalls:
         if late:
             raise CallTimeoutError
         raise problems[0]
+
+
+_LOGINS: Final = BoundedCalls()
+
+
+def log_in(target: str, login_timeout_s: float, call: Callable[[], T], discard: Callable[[T], None]) -> T:
+    """Return what ``call`` returns, which logs in and has a login timeout of its own.
+
+    Drivers do not always keep to theirs, and some send queries of their own afterwards, without any deadline. Raises
+    ``Unreachable`` if there is no answer, and what ``call`` raises.
+    """
+    seconds = login_timeout_s + SILENCE_S
+    try:
+        return _LOGINS.within(seconds, call, discard, target)
+    except CallTimeoutError:
+        raise Unreachable(f"{target}: no answer to the login within {duration(seconds)}") from None

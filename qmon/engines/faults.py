@@ -53,7 +53,7 @@ _RAISED: Final = 50_000
 _NAME: Final = r'(?:"[^"]*"|[\w.]+)'
 _OBJECT: Final = rf"(?:table|relation|column|schema|view|materialized view|function|sequence|type|role|index) {_NAME}"
 _PART: Final = r'(?:"(?:[^"]|"")*"|\[(?:[^\]]|\]\])*\]|\w+)'
-# What the procedures that qmon installs raise: names of tables and times.
+# Errors of the procedures that qmon installs. They contain names of tables and times.
 _OURS: Final = re.compile(
     rf"(?:ERROR:\s+)?(?:QM\d{{3}}: )?the (?:ring {_PART}(?:\.{_PART})? is full"
     rf"|(?:pushers|poppers) of {_PART}(?:\.{_PART})? are paused until [\d :.-]+ UTC)"

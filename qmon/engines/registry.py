@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from qmon.engines.base import SILENCE_S, Engine, EngineName, Target
-from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
+from qmon.engines.base import Engine, EngineName, Target
+from qmon.engines.bounded_calls import log_in
 from qmon.engines.keywords import lookup
-from qmon.errors import BadInput, Unreachable
+from qmon.errors import BadInput
 
 _MARKS: Final[tuple[tuple[str, EngineName], ...]] = (
     ("postgres", "postgres"),
@@ -19,7 +19,6 @@ _MARKS: Final[tuple[tuple[str, EngineName], ...]] = (
     ("tdsodbc", "sqlserver"),
 )
 """Words in the names of drivers and servers, in lower case."""
-_LOGINS: Final = BoundedCalls()
 _LOGIN_S: Final = 5.0
 
 
@@ -72,10 +71,7 @@ def _ask(target: Target) -> EngineName:
         finally:
             raw.close()
 
-    try:
-        kind = _LOGINS.within(_LOGIN_S + SILENCE_S, ask, lambda _: None, target.name)
-    except CallTimeoutError:
-        raise Unreachable(f"{target.name}: no answer to the login within {_LOGIN_S + SILENCE_S:g} s") from None
+    kind = log_in(target.name, _LOGIN_S, ask, lambda _: None)
     name = engine_by_words(kind)
     if name is None:
         raise BadInput(f"{target.name}: qmon knows PostgreSQL and SQL Server, not {kind or 'this server'}")

@@ -38,7 +38,7 @@ Credentials = tuple[bytes, bytes]
 class Users:
     """Names with the bcrypt hashes of their passwords. May be asked from any thread.
 
-    Each check takes as long as one of the most expensive hash, so the time tells nothing about a name.
+    Each check takes as long as one of the most expensive hash, so that a client cannot find out names by the time.
 
     Args:
         hashes: by name. Each is a valid bcrypt hash.

@@ -27,7 +27,7 @@ _SITE_BITS: Final = 64
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Connection:
+class Client:
     """One client from the moment when it was accepted.
 
     Args:
@@ -75,14 +75,14 @@ class BoundedListener:
     """
 
     def __init__(
-        self, listening: socket.socket, tls: ssl.SSLContext | None, serve: Callable[[Connection], Awaitable[None]]
+        self, listening: socket.socket, tls: ssl.SSLContext | None, serve: Callable[[Client], Awaitable[None]]
     ) -> None:
         listening.setblocking(False)
         self._listening = listening
         self._tls = tls
         self._serve = serve
         self._most = min(MOST, system.open_files() // 2)
-        self._open: dict[str, dict[Connection, None]] = {}
+        self._open: dict[str, dict[Client, None]] = {}
         """By address, from the oldest connection to the newest."""
 
     async def run(self) -> None:
@@ -107,7 +107,7 @@ class BoundedListener:
                 await asyncio.sleep(_OUT_OF_FILES_S)
             return
         try:
-            connection = Connection(accepted, loop.time() + REQUEST_S)
+            connection = Client(accepted, loop.time() + REQUEST_S)
         except OSError:  # it has left
             accepted.close()
             return
@@ -133,20 +133,20 @@ class BoundedListener:
                 connection.task.cancel()
                 return
 
-    def _forget(self, connection: Connection) -> None:
+    def _forget(self, connection: Client) -> None:
         found = self._open.get(connection.client, {})
         found.pop(connection, None)
         if not found:
             self._open.pop(connection.client, None)
 
-    def _end(self, connection: Connection) -> None:
+    def _end(self, connection: Client) -> None:
         self._forget(connection)
         if connection.transport is not None:
             connection.transport.abort()
         else:
             connection.accepted.close()
 
-    async def _converse(self, connection: Connection) -> None:
+    async def _converse(self, connection: Client) -> None:
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=_HEAD_BYTES)
         protocol = asyncio.StreamReaderProtocol(reader)

@@ -21,7 +21,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 
 from qmon.errors import BadInput
 from qmon.metrics.access import Gate, Users
-from qmon.metrics.connections import BACKLOG, BoundedListener, Connection
+from qmon.metrics.connections import BACKLOG, BoundedListener, Client
 from qmon.metrics.metrics import METRICS
 from qmon.metrics.readings import TargetReadings
 from qmon.metrics.requests import Refused, Request, check_origin, read_request
@@ -155,7 +155,7 @@ class _Answers:
         if self._gate is not None:
             self._gate.close()
 
-    async def serve(self, client: Connection) -> None:
+    async def serve(self, client: Client) -> None:
         """Read one request and answer it."""
         request: Request | None = None
         try:
@@ -171,7 +171,7 @@ class _Answers:
             answer = self._answer(request)
         await client.send(answer.bytes_for(request), WRITE_S)
 
-    async def _check(self, request: Request, client: Connection) -> None:
+    async def _check(self, request: Request, client: Client) -> None:
         """Raise ``Refused`` unless this client may have what it asks for."""
         check_origin(request, client.local, self._hosts)
         if self._gate is None or request.path == "/healthz":
@@ -192,7 +192,7 @@ class _Answers:
             return _Answer(200 if any(polled.values()) else 503, "".join(lines).encode())
         return _Answer(404, b"/metrics, /stream, /healthz, /readyz\n")
 
-    async def _stream(self, request: Request, client: Connection) -> None:
+    async def _stream(self, request: Request, client: Client) -> None:
         """Send the lines of a stream until it or the client ends. Drops a client that does not keep up."""
         try:
             stream = stream_of(self._streams, request.query)

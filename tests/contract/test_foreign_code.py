@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-import pyodbc
 import pytest
 
 from qmon.engines.base import Session
@@ -16,8 +15,9 @@ from qmon.engines.postgres.engine import SEARCH_PATH
 from qmon.engines.registry import engine_for
 from tests.cli.calling import call
 from tests.contract.engines import sql
+from tests.contract.trust import look
 from tests.contract.watching import installed, target_of
-from tests.facts import odbc, query
+from tests.facts import query
 
 # Each matches a call or comparison in qmon's SQL, or in its driver's, better than what pg_catalog has, or as well.
 FUNCTIONS: Final = (
@@ -53,14 +53,6 @@ SETTINGS: Final = (
     "quote_all_identifiers = on",
     "default_transaction_isolation = serializable",
 )
-
-
-def look(url: str, text: str) -> list[tuple[object, ...]]:
-    """Run a statement of the test itself, which must not run that code either."""
-    connection = pyodbc.connect(odbc(url) + ";pqopt={options='-c search_path=pg_catalog'}", autocommit=True)
-    with contextlib.closing(connection):
-        cursor = connection.execute(text)
-        return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from qmon.engines import drivers
-from qmon.engines.base import SILENCE_S, Bound, EngineName, Session, Statement, Target, Value
-from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
+from qmon.engines.base import Bound, EngineName, Session, Statement, Target, Value
+from qmon.engines.bounded_calls import log_in
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import format_conninfo, lookup, parse_conninfo, without
 from qmon.engines.postgres import errors as errors
@@ -20,10 +20,9 @@ from qmon.engines.postgres.arrays import array
 from qmon.engines.prepared import PreparedStatements
 from qmon.engines.rows import records
 from qmon.engines.sql.queries import load, render
-from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError, Unreachable
+from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError
 from qmon.model.config_reader import nearest
 from qmon.model.layout.zones import UTC_ZONE, Zone
-from qmon.model.text import duration
 
 if TYPE_CHECKING:
     import pyodbc
@@ -56,7 +55,6 @@ _ROOM_S: Final = (0.05, 0.2, 0.5)
 
 _SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _MAX_NAME: Final = 63
-_LOGINS: Final = BoundedCalls()
 _QUIRKS: Final = {
     "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
     "UseServerSidePrepare": "1",  # values travel apart from the text, and untyped
@@ -76,7 +74,7 @@ SEARCH_PATH: Final = "pg_catalog, pg_temp"
 _PINNED: Final = {
     # A better match in another schema would run its owner's code as our role, already in psqlODBC's first query.
     "search_path": SEARCH_PATH,
-    # These change what the text of a statement means. Whoever owns the database can set each by ALTER DATABASE.
+    # These change the meaning of a statement. The database's owner can set each of them by ALTER DATABASE.
     "standard_conforming_strings": "on",  # else \\ in a literal begins an escape
     "transform_null_equals": "off",  # else "x = NULL" finds rows
     "array_nulls": "on",
@@ -308,16 +306,15 @@ class Postgres:
         for setting, keyword in (("host", "Server"), ("port", "Port"), ("user", "UID"), ("dbname", "Database")):
             if value := lookup(given, keyword, *(["Servername"] if keyword == "Server" else ["Username"])):
                 libpq[setting] = value
-        # Of a keyword that is given twice the driver takes one: ours has to hold what the DSN says, too.
+        # The driver uses one of two keywords with the same name, so ours includes the DSN's settings.
         if file is not None:
             libpq |= parse_conninfo(drivers.file_dsn_keyword(file, "pqopt"))
             dsn = dsn or drivers.file_dsn_keyword(file, "DSN") or None
         if dsn is not None:
             libpq |= parse_conninfo(drivers.dsn_keyword(dsn, "pqopt"))
         libpq |= parse_conninfo(lookup(given, "pqopt") or "")
-        given_options = libpq.get(
-            "options", os.environ.get("PGOPTIONS", "")
-        )  # libpq reads the variable if none are given
+        # libpq reads the variable only if no options are given.
+        given_options = libpq.get("options", os.environ.get("PGOPTIONS", ""))
         libpq["options"] = f"{given_options} {_options(_PINNED)}".strip()  # of two, the last one counts
         rest = without(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "pqopt"))
         if dsn is None and file is None and lookup(rest, "Driver") is None:
@@ -338,17 +335,12 @@ def _logged_in(keywords: Mapping[str, str], target: Target, login_timeout_s: flo
     def explain(fault: DriverFault) -> QmonError:
         return errors.connecting(fault, target)
 
-    try:
-        return _LOGINS.within(
-            login_timeout_s + SILENCE_S,
-            lambda: odbc.connect(keywords, target.password, login_timeout_s, explain),
-            lambda late: late.close(),
-            target.name,
-        )
-    except CallTimeoutError:
-        raise Unreachable(
-            f"{target.name}: no answer to the login within {duration(login_timeout_s + SILENCE_S)}"
-        ) from None
+    return log_in(
+        target.name,
+        login_timeout_s,
+        lambda: odbc.connect(keywords, target.password, login_timeout_s, explain),
+        lambda late: late.close(),
+    )
 
 
 def _statement(name: str) -> Statement:

@@ -167,7 +167,7 @@ class Running:
         self._altered = 0
         self._batches = 0
         self.unsure = ""
-        """The step of which nobody knows whether it took effect; empty while there is none."""
+        """The step whose outcome is unknown; empty while there is none."""
         self._state = OperationState.DONE
         self._reported_at = 0.0
 
@@ -274,7 +274,7 @@ class Running:
         self._last_words(state, problem)
 
     def unknown(self, problem: OutcomeUnknown) -> None:
-        """Write that nobody knows whether the last step took effect. Raises ``AuditFailed``."""
+        """Write that the outcome of the last step is unknown. Raises ``AuditFailed``."""
         self._state = OperationState.UNKNOWN
         self._conclude()
         later = (

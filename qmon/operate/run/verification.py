@@ -42,7 +42,7 @@ class RowCounts:
 
 
 class TriggerWatch:
-    """Finds out what triggers write to the tables of a queue in a batch, beyond what the batch itself writes there.
+    """Detects rows that triggers write to the tables of a queue in a batch, in addition to the batch's own.
 
     Make it in the transaction of the batch, before the statement that writes. ``event``: ``insert``, ``update`` or
     ``delete``, the event that this statement causes. Without triggers that fire then, and on SQL Server, which does not
@@ -73,26 +73,26 @@ class TriggerWatch:
 
     def check_deleted(self, count: int) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were deleted and nothing else was written."""
-        self._check(RowCounts(deleted=count), _PUTS_BACK)
+        self._check(self._now(), RowCounts(deleted=count), _PUTS_BACK)
 
     def check_inserted(self, count: int, *, touched: bool) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were inserted and nothing else was written.
 
         ``touched``: triggers have updated some of these rows, which the caller compares with what they should be.
         """
-        updated = min(count, self._now().updated) if touched else 0
-        self._check(RowCounts(count, updated), _INSERTS)
+        now = self._now()
+        self._check(now, RowCounts(count, min(count, now.updated) if touched else 0), _INSERTS)
 
     def check_updated(self, count: int) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were updated and nothing else was written."""
         # An update that moves a row to another partition counts as a row deleted and a row inserted.
-        moved = self._now().deleted
-        self._check(RowCounts(moved, count - moved, moved), _INSERTS)
+        now = self._now()
+        self._check(now, RowCounts(now.deleted, count - now.deleted, now.deleted), _INSERTS)
 
     def check_no_inserts(self) -> None:
         """Raise ``RowRefused`` if rows were inserted."""
         now = self._now()
-        self._check(RowCounts(0, now.updated, now.deleted), _PUTS_BACK)
+        self._check(now, RowCounts(0, now.updated, now.deleted), _PUTS_BACK)
 
     def _now(self) -> RowCounts:
         if not self._watches:
@@ -100,12 +100,12 @@ class TriggerWatch:
         fire(self._sql)
         return self._read() - self._before
 
-    def _check(self, meant: RowCounts, inserts: str) -> None:
+    def _check(self, now: RowCounts, meant: RowCounts, inserts: str) -> None:
         if not self._watches:
             return
         if self._uncounted:
             raise RowRefused(f"track_counts is off: what the table's triggers do is unknown: {self._triggers}")
-        if (now := self._now()) == meant:
+        if now == meant:
             return
         what = inserts if now.inserted > meant.inserted else "a trigger changes or deletes other rows of the table"
         raise RowRefused(f"{what}: {self._triggers}")
