@@ -18,7 +18,7 @@ from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.standby import SESSIONS, standby_of
 from qmon.model.text import duration
 from qmon.model.verdicts import RuleInput, judge
-from qmon.model.verdicts.judge import CANNOT_TELL, undecided
+from qmon.model.verdicts.judge import CANNOT_TELL, EvidenceSpan, undecided
 from qmon.model.view import NOT_READ, QueueView
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.queue import ring_probe
@@ -72,7 +72,7 @@ class QueueTrack:
         self._progress = WatchedProgress()
         self._holders = Holders()
         self._ids = WatchedIds()
-        self._pending: dict[str, float] = {}
+        self._spans: dict[str, EvidenceSpan] = {}
         self._diagnosis = QueueDiagnosis()
         self._use = UseTrack()
         self._stale = StaleFigures()
@@ -98,7 +98,7 @@ class QueueTrack:
             timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses, last_seen_at=seen_at, layout=q.layout,
             samples=q, snapshot=snapshot,
         )  # fmt: skip
-        verdicts, self._pending = judge(rule_input, at, self._pending)
+        verdicts, self._spans = judge(rule_input, at, self._spans)
         unknown = Figure.unknown(reason)
         self._remember(at, unknown, unknown, unknown, rates=False)
         return replace(
@@ -317,10 +317,11 @@ class QueueTrack:
             fill=fill.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
             locked=self._diagnosis.locked(snapshot, q),
             layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
+            rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )  # fmt: skip
-        verdicts, self._pending = judge(rule_input, at, self._pending)
-        follow = any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop))
+        verdicts, self._spans = judge(rule_input, at, self._spans)
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=not push.old)
+        not_over = undecided(rule_input, verdicts, self._spans)
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
             scheduled=scheduled, dead=dead, oldest=oldest,
@@ -329,8 +330,7 @@ class QueueTrack:
             forecast=self._forecast(Figure() if push.old else ready.evidence, known.poppers, paused=bool(pauses)),
             history=self._points.series(), messages=q.messages, page=q.page, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
-            undecided=undecided(rule_input, verdicts, self._pending, rates_follow=follow),
-            ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
+            undecided=not_over, ledger=None, past=self._verdict_log.add(verdicts, at, not_over), **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
             flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=q.others,
