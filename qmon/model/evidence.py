@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from qmon.model.rates.trend import Rise, Slower
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.messages import DrawerSample
 from qmon.model.samples.plans import QueuePlans
@@ -124,6 +125,7 @@ class QueueEvidence:
 
     ``pushers`` and ``poppers``: ``None`` where sessions, or what they run, cannot be seen. ``repeated``: the message
     that fails most; ``twice``: those delivered twice; ``ring_loss``: what a ring has lost, ``None`` where unknown.
+    ``rise`` and ``slower``: what the last hour shows.
     """
 
     pushers: ClientsSeen | None = None
@@ -135,6 +137,8 @@ class QueueEvidence:
     starved: Starved | None = None
     archiving: Archiving | None = None
     use: QueueUse | None = None
+    rise: Rise | None = None
+    slower: Slower | None = None
 
 
 NO_TARGET_EVIDENCE = TargetEvidence()

@@ -7,6 +7,7 @@ from typing import Final
 from qmon.model.figure import Severity
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side, pause_line
+from qmon.model.rates.trend import Rise
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import OwnerSample
 from qmon.model.samples.polled import WriterSample
@@ -284,6 +285,17 @@ def _not_moving(s: RuleInput) -> str | None:
 def _outrun(s: RuleInput) -> str | None:
     if s.pauses:
         return None
+    proof = _risen(s.queue.rise) if s.queue.rise is not None else _growing(s)
+    return f"{proof}; {s.queue.slower.words}" if proof is not None and s.queue.slower is not None else proof
+
+
+def _risen(rise: Rise) -> str:
+    age = rise.age_before_s
+    ages = f", the oldest from {duration(age)} to {duration(rise.wait_s)}" if age is not None and rise.wait_s else ""
+    return f"ready rose from {rise.before:,.0f} to {rise.now:,.0f}{ages} in {duration(rise.over_s)}"
+
+
+def _growing(s: RuleInput) -> str | None:
     if s.net_rate is None or s.push_rate.value is None or s.pop_rate.value is None or s.pop_rate.value <= 0:
         return None
     if not s.ready.value or s.ready.value < 100 or s.net_rate <= max(0.5, 0.05 * s.push_rate.value):
