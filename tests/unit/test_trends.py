@@ -10,9 +10,9 @@ import pytest
 
 from qmon.model.figure import Figure
 from qmon.model.rates.forecast import Forecast, Trend
-from qmon.model.rates.trend import Rise, Slower
+from qmon.model.rates.trend import Rise, Silence, Slower
 from qmon.model.verdicts import judge
-from qmon.monitor.state.trends import TrendTrack
+from qmon.monitor.state.trends import SilenceTrack, TrendTrack
 from tests.unit.test_verdicts import FINE
 
 pytestmark = pytest.mark.unit
@@ -109,3 +109,52 @@ def test_the_verdict_and_the_forecast_tell_of_the_leak() -> None:
     )
     forecast = Forecast(Trend.DRAINING, 900.0, 10.0, -4.0, "drains in 15 m").of_hour(rise)
     assert (forecast.trend, forecast.text) == (Trend.GROWING, "growing 1.5/s")
+
+
+def silences(pushes: Callable[[int], float | None], minutes: int) -> list[tuple[int, Silence | None]]:
+    """What is found in each poll, one in two seconds."""
+    track = SilenceTrack()
+    return [(second, track.add(1000.0 + second, pushes(second))) for second in range(0, 60 * minutes, 2)]
+
+
+def test_a_busy_queue_that_gets_nothing_is_silent_within_half_a_minute_until_it_gets_something() -> None:
+    found = silences(lambda second: 0.0 if 900 < second < 1200 else 18.0, 25)
+    silent = [second for second, silence in found if silence is not None]
+    assert silent == list(range(silent[0], 1200, 2))
+    assert 930 <= silent[0] <= 934
+    silence = dict(found)[1100]
+    assert silence is not None
+    assert (silence.silent_s, silence.before_per_s) == pytest.approx((200.0, 9.0), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "pushes",
+    [
+        lambda second: 40.0 if second % 300 < 20 else 0.0,
+        lambda second: 1.0 if second % 50 == 0 and second < 1500 else 0.0,
+        lambda second: 18.0 if second < 400 else 0.0,
+        lambda second: None if 900 < second < 1300 else 18.0,
+        lambda second: 0.0 if second % 120 >= 80 else 18.0,
+    ],
+    ids=["bursts", "rare", "not busy for long", "not known", "a break every two minutes"],
+)
+def test_what_is_no_silence_is_not_found(pushes: Callable[[int], float | None]) -> None:
+    limit = 1540 if pushes(50) == 1.0 else 1800
+    assert not [second for second, silence in silences(pushes, 30) if silence is not None and second < limit]
+
+
+def test_fewer_pushes_towards_the_night_are_no_silence() -> None:
+    dice = random.Random(7)
+    for _ in range(20):
+        found = silences(lambda second: float(dice.random() < 2 ** (-second / 600)), 120)
+        assert not any(silence for _, silence in found)
+
+
+def test_the_verdict_names_the_rollbacks() -> None:
+    target = replace(FINE.target, rollbacks=7.2)
+    given = replace(FINE, target=target, queue=replace(FINE.queue, silence=Silence(131.0, 9.5)))
+    (verdict,), _ = judge(given, 0.0, {})
+    assert (verdict.code, verdict.proof) == (
+        "no pushes",
+        "no push for 2 m 11 s, 9.5/s before; 7.2 rollbacks/s in this database",
+    )

@@ -1,4 +1,4 @@
-"""What the last hour of a queue shows: a backlog that rises, messages that take longer than before."""
+"""What the last hour of a queue shows: a backlog that rises, messages that take longer, producers that stopped."""
 
 from __future__ import annotations
 
@@ -34,3 +34,11 @@ class Slower:
         """All that in words."""
         now, before = (milliseconds(1000 * seconds) for seconds in (self.now_s, self.before_s))
         return f"each message takes ~{now}, before ~{before}, since {time_of_day(self.since_at)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """A queue that was busy gets nothing: no push for ``silent_s`` seconds, ``before_per_s`` a second until then."""
+
+    silent_s: float
+    before_per_s: float

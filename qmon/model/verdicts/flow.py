@@ -13,7 +13,7 @@ from qmon.model.samples.messages import OwnerSample
 from qmon.model.samples.polled import WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
-from qmon.model.text import counted, duration, percent
+from qmon.model.text import counted, duration, percent, rate
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always, uncounted
 
 
@@ -246,10 +246,13 @@ NOT_CLAIMING = Rule(
 )
 
 
+_FULL: Final = 0.999
+
+
 def _ring_full(s: RuleInput) -> str | None:
     if s.paused(Side.POPPERS) or s.paused(Side.PUSHERS):
         return None
-    if s.fill.value is None or s.fill.value < 0.999:
+    if s.fill.value is None or s.fill.value < _FULL:
         return None
     return f"{percent(s.fill.value)} of the slots hold messages, pushers wait"
 
@@ -303,6 +306,16 @@ def _growing(s: RuleInput) -> str | None:
     return f"push {s.push_rate.value:,.1f}/s, pop {s.pop_rate.value:,.1f}/s: growing {s.net_rate:,.1f}/s"
 
 
+def _no_pushes(s: RuleInput) -> str | None:
+    silence = s.queue.silence
+    if silence is None or s.paused(Side.PUSHERS) or (s.fill.value or 0.0) >= _FULL:
+        return None
+    rollbacks = s.target.rollbacks
+    rolled_back = f"; {rollbacks:,.1f} rollbacks/s in this database" if rollbacks else ""
+    return f"no push for {duration(silence.silent_s)}, {rate(silence.before_per_s)}/s before{rolled_back}"
+
+
 RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full)
 NO_POPS = Rule("no pops", Severity.CRITICAL, 10.0, _not_moving)
+NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes, probes=("counters",), unread=uncounted)
 OUTRUN = Rule("pushers outrun poppers", Severity.WARNING, 30.0, _outrun)

@@ -13,6 +13,7 @@ from qmon.model.verdicts.flow import (
     BEHIND,
     NO_POPPERS,
     NO_POPS,
+    NO_PUSHES,
     NOT_CLAIMING,
     OUTRUN,
     PAUSED,
@@ -115,6 +116,7 @@ RULES: Final[tuple[Rule, ...]] = (
     REPLICA_BEHIND,
     KEPT_AWAKE,
     OUTRUN,
+    NO_PUSHES,
     STARVED,
     BEHIND,
 )

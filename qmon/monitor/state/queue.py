@@ -32,7 +32,7 @@ from qmon.monitor.state.rates.id_rates import IdRates
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
 from qmon.monitor.state.ring import LedgerTrack
 from qmon.monitor.state.stale_figures import StaleFigures, failure_of, flow_unread, of_before, of_locks
-from qmon.monitor.state.trends import TrendTrack
+from qmon.monitor.state.trends import SilenceTrack, TrendTrack
 from qmon.monitor.state.usage import TableUses, UseTrack, own_uses
 from qmon.monitor.state.verdict_log import VerdictLog
 
@@ -76,6 +76,7 @@ class QueueTrack:
         self._spans: dict[str, EvidenceSpan] = {}
         self._diagnosis = QueueDiagnosis()
         self._trend = TrendTrack()
+        self._silence = SilenceTrack()
         self._use = UseTrack()
         self._stale = StaleFigures()
         self._bound = stale_figures.OldestBound()
@@ -373,13 +374,14 @@ class QueueTrack:
 
     def _trends(self, at: float, given: RuleInput, popped: Figure) -> QueueEvidence:
         """What is known of the queue, with what the last hour shows."""
+        known = replace(given.queue, silence=self._silence.add(at, self._flow_now.pushed if self._flow_now else None))
         if given.ready.value is None or given.ready.at_least:
-            return given.queue
+            return known
         rise, slower = self._trend.add(
             at, given.ready.value, given.oldest.value, working=given.in_progress.value,
             finished_per_s=given.completes, popped_per_s=popped.value,
         )  # fmt: skip
-        return replace(given.queue, rise=rise, slower=slower)
+        return replace(known, rise=rise, slower=slower)
 
     def _remember(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, *, rates: bool = True) -> None:
         now = self._window.rates(_SMOOTH_S) if rates else None

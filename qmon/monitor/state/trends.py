@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from qmon.model.rates.trend import Rise, Slower
+from qmon.model.rates.trend import Rise, Silence, Slower
 
 _MINUTE_S: Final = 60.0
 _MOST: Final = 60
@@ -24,6 +24,13 @@ _POLLS: Final = 3
 """Polls of a minute that must have seen how many messages were in progress."""
 _BEFORE: Final = 5
 """Minutes that must be known to say how long messages took before."""
+_BUSY: Final = 10
+"""A queue was busy if something was pushed in each of this many minutes."""
+_SILENT_S: Final = 30.0
+_MISSED: Final = 60
+"""Silence is one only after as many pushes as this should have come, and ..."""
+_LONGER: Final = 5
+"""... after this many times the longest break of the last hour."""
 _GAP_S: Final = 300.0
 """After a gap this long, what was seen before says nothing."""
 
@@ -126,3 +133,42 @@ class TrendTrack:
         if len(before) < _BEFORE or slow == len(taken) or now_s < _SLOWER * median(before):
             return None
         return Slower(median(before), now_s, taken[slow][0])
+
+
+class SilenceTrack:
+    """When messages were pushed into one queue in the last hour. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._minutes: deque[tuple[float, float]] = deque(maxlen=_MOST)
+        self._last_at: float | None = None
+        self._breaks: deque[tuple[float, float]] = deque()
+
+    def add(self, at: float, pushed: float | None) -> Silence | None:
+        """Take in the messages pushed since the poll before; ``None``: not known, so that there may have been some.
+
+        ``at``: server clock, seconds. Returns the silence of a queue that was busy, if it has lasted long enough.
+        """
+        if self._last_at is None or pushed is None or pushed > 0:
+            if self._last_at is not None:
+                self._breaks.append((at, at - self._last_at))
+            self._last_at = at
+            self._count(at, pushed or 0.0)
+        while self._breaks and at - self._breaks[0][0] > _MOST * _MINUTE_S:
+            self._breaks.popleft()
+        silent_s = at - self._last_at
+        before = list(self._minutes)[-_BUSY - 1 : -1]
+        if len(before) < _BUSY or self._last_at - before[0][0] > (_BUSY + 2) * _MINUTE_S:
+            return None
+        if not all(count for _, count in before):
+            return None
+        per_s = sum(count for _, count in before) / (_BUSY * _MINUTE_S)
+        longest_s = max(length for _, length in self._breaks)
+        if silent_s < max(_SILENT_S, _MISSED / per_s, _LONGER * longest_s):
+            return None
+        return Silence(silent_s, per_s)
+
+    def _count(self, at: float, pushed: float) -> None:
+        if not self._minutes or at - self._minutes[-1][0] >= _MINUTE_S:
+            self._minutes.append((at, 0.0))
+        first_at, count = self._minutes[-1]
+        self._minutes[-1] = first_at, count + pushed
