@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from qmon.model.rates.trend import Rise, Silence, Slower
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.messages import DrawerSample
 from qmon.model.samples.plans import QueuePlans
@@ -107,12 +108,14 @@ class FailedOver:
 class TargetEvidence:
     """About the target as a whole, once a poll for all its queues (``monitor.state.target``).
 
-    ``waiting``: what sessions waited for in the last few seconds; ``commits``: transactions committed per second.
+    ``waiting``: what sessions waited for in the last few seconds; ``commits`` and ``rollbacks``: transactions
+    per second, the latter including those of sessions that touch no queue.
     ``failed_over``: a failover of the last minutes. ``plans``: by queue.
     """
 
     waiting: Waiting | None = None
     commits: float | None = None
+    rollbacks: float | None = None
     deadlocks: Deadlocks | None = None
     failed_over: FailedOver | None = None
     plans: Mapping[str, QueuePlans] = field(default_factory=dict)
@@ -124,6 +127,7 @@ class QueueEvidence:
 
     ``pushers`` and ``poppers``: ``None`` where sessions, or what they run, cannot be seen. ``repeated``: the message
     that fails most; ``twice``: those delivered twice; ``ring_loss``: what a ring has lost, ``None`` where unknown.
+    ``rise``, ``slower`` and ``silence``: what the last hour shows.
     """
 
     pushers: ClientsSeen | None = None
@@ -135,6 +139,9 @@ class QueueEvidence:
     starved: Starved | None = None
     archiving: Archiving | None = None
     use: QueueUse | None = None
+    rise: Rise | None = None
+    slower: Slower | None = None
+    silence: Silence | None = None
 
 
 NO_TARGET_EVIDENCE = TargetEvidence()

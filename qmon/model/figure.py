@@ -97,7 +97,7 @@ class Verdict:
 class PastVerdict:
     """A verdict that was raised of a queue and holds no longer. Both moments are seconds since the epoch, server clock.
 
-    ``proof``: the first that was shown; ``since_at``: when it was raised.
+    ``proof``: the first that was shown; ``since_at``: when its evidence was first seen.
     """
 
     code: str

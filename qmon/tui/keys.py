@@ -106,7 +106,16 @@ TABLES: Final[list[BindingType]] = [
     ),
     _key("s", "sort", "sort", "Sort by the next column", TABLE, id="sort"),
     _key("S", "reverse", "reverse", "Reverse the order", TABLE, id="reverse", shown="S", bar=False),
-    _key("escape", "back", "back", "Drop the filter, or go back", SCREENS, id="back", shown="esc", bar=False),
+    _key(
+        "escape",
+        "back",
+        "back",
+        "Remove the marks or the filter, or go back",
+        SCREENS,
+        id="back",
+        shown="esc",
+        bar=False,
+    ),
 ]
 
 UNDO: Final = _key("u", "act('undo')", "undo", "Undo the last operation that can be undone", ACTING, id="undo")

@@ -25,6 +25,7 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import Poller
 from qmon.monitor.source import Event, Phase, SourceState
+from qmon.monitor.state.queue import QueueTrack
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.install.install import install
 from tests.contract.engines import as_application
@@ -76,7 +77,7 @@ class Watched:
                 self.states.append(event)
             else:
                 view = self.history.add(event)
-                self.evidence.append({name: frozenset(t._pending) for name, t in self.history._tracks.items()})
+                self.evidence.append({name: _with_evidence(t) for name, t in self.history._tracks.items()})
                 self.views.append(view)
 
     @property
@@ -124,6 +125,11 @@ def watching(
         yield watched
     finally:
         watched.poller.close()
+
+
+def _with_evidence(track: QueueTrack) -> frozenset[str]:
+    newest = max((span.last_at for span in track._spans.values()), default=0.0)
+    return frozenset(code for code, span in track._spans.items() if span.last_at == newest)
 
 
 def stacks() -> str:

@@ -1,23 +1,30 @@
-"""The truth soak: random tables that change under qmon's eyes, and each verdict held against SQL just before and after.
+"""The truth soak: random tables that change while qmon polls, and each poll compared with SQL just before and after it.
 
-Tables with and without the indexes that serve figures, with and without a start time, with states and without; messages
-pushed, popped, completed, abandoned, held by open transactions; rights revoked and granted; tables renamed and back. A
-verdict lies where what a superuser reads just before the poll and just after it contradicts it, and nobody has changed
-anything in between.
+The tables have or lack indexes that serve figures, start times, time zones, states, keys and partitions. Messages are
+pushed, popped, completed, abandoned, held by open transactions, put into a state that no layout names, or get an
+infinite start time. Rights on tables and on ``pg_stat_activity`` are revoked and granted. The worker's session
+changes its time zone and turns ``track_activities`` and ``track_counts`` off and on. Tables are renamed and back,
+partitions are detached and attached, and a session waits for the lock on a row.
+
+A poll lies if a superuser's reading just before it and another just after it contradict one of its verdicts or exact
+figures, and nothing changed in between.
 """
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pyodbc
 
 from qmon.model.alerts.check import CheckState, judge
+from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.view import QueueView, View
 from tests.contract.watching import watching
@@ -26,8 +33,15 @@ from tests.facts import connected, odbc, query, wait_until
 ROLE: Final = "truth_watcher"
 _STEP_S: Final = 0.04
 _LOOK_S: Final = 0.02
+_ZONES: Final = ("UTC", "America/New_York", "Asia/Kolkata")
+"""Time zones of the worker's session."""
+_WAITS_S: Final = 1.5
+"""How long a session waits for a lock on a row before it gives up, in seconds."""
+_FLUSHED_S: Final = 2.0
+"""PostgreSQL shows what a busy session did after a second at most; a rate counts what happened before that."""
 _TRUTH: Final = """
-CREATE FUNCTION truth(OUT queue text, OUT visible boolean, OUT ready bigint, OUT working bigint, OUT stuck bigint)
+CREATE FUNCTION truth(OUT queue text, OUT visible boolean, OUT ready bigint, OUT working bigint, OUT stuck bigint,
+    OUT undated bigint, OUT odd bigint)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
     t record;
@@ -36,7 +50,7 @@ BEGIN
         queue := t.name;
         visible := coalesce(to_regclass('public.' || t.name) = t.id, false)
             AND has_table_privilege('truth_watcher', t.id, 'SELECT');
-        EXECUTE format(t.counts, CAST(t.id AS regclass)) INTO ready, working, stuck;
+        EXECUTE format(t.counts, CAST(t.id AS regclass)) INTO ready, working, stuck, undated, odd;
         RETURN NEXT;
     END LOOP;
 END $$
@@ -45,7 +59,11 @@ END $$
 
 @dataclass(frozen=True)
 class Made:
-    """A random table: its layout, and the SQL of its life, ``{}`` being its name now. ``holds``: pops delete."""
+    """A random table: its layout, and the SQL that changes it; ``{}`` stands for its present name.
+
+    ``counts``: reads ready, in progress, stuck, in progress since an infinite time, and in a state that no layout
+    names. ``holds``: a pop deletes the row. ``partition``: one that is detached and attached again, empty for none.
+    """
 
     layout: Layout
     create: tuple[str, ...]
@@ -54,6 +72,9 @@ class Made:
     pop: str
     complete: str
     holds: bool
+    undate: str = ""
+    misstate: str = ""
+    partition: str = ""
 
 
 def drawn(number: int, dice: random.Random) -> Made:
@@ -64,12 +85,13 @@ def drawn(number: int, dice: random.Random) -> Made:
         layout = Layout(name, "fifo", table, id="id", timeout_s=timeout)
         key = " PRIMARY KEY" if dice.random() < 0.7 else ""
         return Made(
-            layout, (f"CREATE TABLE {name} (id bigserial{key}, payload text)",), "SELECT count(*), 0, 0 FROM %s",
+            layout, (f"CREATE TABLE {name} (id bigserial{key}, payload text)",), "SELECT count(*), 0, 0, 0, 0 FROM %s",
             "INSERT INTO {} (payload) SELECT 'x' FROM generate_series(1, ?)",
             "DELETE FROM {0} WHERE id IN (SELECT id FROM {0} ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED)", "", True,
         )  # fmt: skip
     text, timed, keyed = dice.random() < 0.5, dice.random() < 0.75, dice.random() < 0.8
-    ready, working = ("'new'", "'busy'") if text else ("1", "2")
+    zoned, split = dice.random() < 0.7, dice.random() < 0.2
+    ready, working, odd = ("'new'", "'busy'", "'parked'") if text else ("1", "2", "7")
     state = StateColumn("state", "new", "busy") if text else StateColumn("state", 1, 2)
     layout = Layout(
         name, "status", table, id="id", state=state, started_at="started_at" if timed else None, timeout_s=timeout
@@ -77,8 +99,13 @@ def drawn(number: int, dice: random.Random) -> Made:
     create = [
         f"CREATE TABLE {name} (id bigserial{' PRIMARY KEY' if keyed else ''}, "
         f"state {'text' if text else 'int'} NOT NULL DEFAULT {ready}, taken timestamptz, "
-        f"started_at timestamptz, payload text)"
+        f"started_at timestamp{'tz' if zoned else ''}, payload text){' PARTITION BY RANGE (id)' if split else ''}",
     ]
+    if split:
+        create += [
+            f"CREATE TABLE {name}_new PARTITION OF {name} FOR VALUES FROM (10) TO (MAXVALUE)",
+            f"CREATE TABLE {name}_old PARTITION OF {name} FOR VALUES FROM (MINVALUE) TO (10)",
+        ]
     indexes = (
         "(state, id)",
         f"(id) WHERE state = {ready}",
@@ -86,32 +113,56 @@ def drawn(number: int, dice: random.Random) -> Made:
         "(state, started_at)",
     )
     create += [f"CREATE INDEX ON {name} {index}" for index in indexes if dice.random() < 0.35]
+    old = f"taken < clock_timestamp() - interval '{timeout} s'"
     return Made(
-        layout, tuple(create),
-        f"SELECT count(*) FILTER (WHERE state = {ready}), count(*) FILTER (WHERE state = {working}), count(*) FILTER "
-        f"(WHERE state = {working} AND taken < clock_timestamp() - interval '{timeout} s') FROM %s",
+        layout,
+        tuple(create),
+        f"SELECT count(*) FILTER (WHERE state = {ready}), count(*) FILTER (WHERE state = {working}), "
+        f"count(*) FILTER (WHERE state = {working} AND {old} AND isfinite(started_at)), "
+        f"count(*) FILTER (WHERE state = {working} AND NOT isfinite(started_at)), "
+        f"count(*) FILTER (WHERE state = {odd}) FROM %s",
         "INSERT INTO {} (payload) SELECT 'x' FROM generate_series(1, ?)",
         f"UPDATE {{0}} SET state = {working}, taken = clock_timestamp(), started_at = clock_timestamp() WHERE id IN "
         f"(SELECT id FROM {{0}} WHERE state = {ready} ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED)",
-        f"DELETE FROM {{0}} WHERE id IN (SELECT id FROM {{0}} WHERE state = {working} ORDER BY id LIMIT ?)", False,
-    )  # fmt: skip
+        f"DELETE FROM {{0}} WHERE id IN (SELECT id FROM {{0}} WHERE state IN ({working}, {odd}) ORDER BY id LIMIT ?)",
+        holds=False,
+        undate=f"UPDATE {{0}} SET started_at = ? WHERE id IN (SELECT id FROM {{0}} WHERE state = {working} LIMIT 1)",
+        misstate=f"UPDATE {{0}} SET state = {odd} WHERE id IN "
+        f"(SELECT id FROM {{0}} WHERE state = {ready} ORDER BY id DESC LIMIT 1 FOR UPDATE SKIP LOCKED)",
+        partition=f"{name}_old" if split else "",
+    )
 
 
 @dataclass(frozen=True)
 class Fact:
-    """What is true of a queue. ``changes``: how often its table had been changed."""
+    """What is true of a queue.
+
+    ``undated``: in progress since an infinite time, so that nobody can say whether they are stuck. ``odd``: in a state
+    that the layout does not name. ``changes``: how often its table was changed.
+    """
 
     visible: bool
     ready: int
     working: int
     stuck: int
+    undated: int
+    odd: int
     changes: int
 
     def contradicts(self, code: str) -> bool:
         """Whether it makes a lie of a verdict, or of ``OK``."""
         if code == "empty":
-            return not self.visible or self.ready + self.working > 0
-        return code in ("healthy", "OK") and (not self.visible or self.stuck > 0)
+            return not self.visible or self.ready + self.working + self.odd > 0
+        if code == "everything locked":
+            return self.ready > 1  # at most one row is locked by somebody who does not pop it
+        return code in ("healthy", "OK") and (not self.visible or self.stuck + self.odd > 0)
+
+    def bounds(self, figure: str) -> tuple[int, int]:
+        """The least and the greatest true value of a figure."""
+        if figure == "stuck":
+            return self.stuck, self.stuck + self.undated
+        value = self.ready if figure == "ready" else self.working
+        return value, value
 
 
 @dataclass
@@ -144,8 +195,13 @@ class World:
         self.made = [drawn(number, self._dice) for number in range(tables)]
         self._names = {made.layout.queue: made.layout.queue for made in self.made}
         self._revoked: set[str] = set()
+        self._blind = False
         self._holders: dict[str, tuple[pyodbc.Connection, float, int]] = {}
         self._changes: Counter[str] = Counter()
+        self._detached: set[str] = set()
+        self._waiter: threading.Thread | None = None
+        self.pops: dict[str, list[float]] = {made.layout.queue: [] for made in self.made}
+        self.waiting: list[int] = []
         self._lock = threading.Lock()
         self._over = threading.Event()
         self.facts: dict[str, list[Fact]] = {made.layout.queue: [] for made in self.made}
@@ -167,6 +223,8 @@ class World:
             query(self._url, f"GRANT SELECT ON SEQUENCE {name}_id_seq TO {ROLE}")
             counts = made.counts.replace("'", "''")
             query(self._url, f"INSERT INTO truth_tables VALUES ('{name}', '{name}'::regclass, '{counts}')")
+            if made.partition:
+                query(self._url, f"GRANT SELECT ON {name}_new, {name}_old TO {ROLE}")
             if self._dice.random() < 0.6:
                 query(self._url, made.push.format(name).replace("?", str(self._dice.randint(1, 20))))
             if not made.holds and self._dice.random() < 0.3:
@@ -193,32 +251,83 @@ class World:
     def _step(self, connection: pyodbc.Connection, made: Made) -> None:
         queue, dice = made.layout.queue, self._dice
         name, chance, count = self._names[queue], dice.random(), dice.randint(1, 4)
-        if chance < 0.12:
+        if chance < 0.08:
+            self._change_session(connection)
+        elif chance < 0.16:
             verb, way = ("GRANT", "TO") if queue in self._revoked else ("REVOKE", "FROM")
             connection.execute(f"{verb} SELECT ON {name} {way} {ROLE}")
             self._revoked ^= {queue}
-        elif chance < 0.24:
-            if queue in self._holders:
-                return  # it would wait for the holder
-            other = queue if name != queue else f"{queue}_elsewhere"
-            connection.execute(f"ALTER TABLE {name} RENAME TO {other}")
-            self._names[queue] = other
-        elif chance < 0.45:
+        elif chance < 0.26:
+            if queue not in self._holders and not self._waits():  # it would wait for them
+                self._move(connection, made)
+        elif chance < 0.34 and not made.holds:
+            connection.execute(made.misstate.format(name))
+            connection.execute(made.undate.format(name), dice.choice(("infinity", "-infinity")))
+        elif chance < 0.38 and not made.holds and not self._waits():
+            self._wait_for_a_row(name)
+        elif chance < 0.52:
             connection.execute(made.push.format(name), count)
-        elif chance < 0.70:
+        elif chance < 0.74:
             self._pop(connection, made, name, count)
         elif made.holds:
             self._release(queue)
         else:
             connection.execute(made.complete.format(name), 4 * count)
 
+    def _change_session(self, connection: pyodbc.Connection) -> None:
+        """Change a setting of the worker's session, or what the watcher may see of others' sessions."""
+        what = self._dice.choice(("TimeZone", "track_activities", "track_counts", "rights"))
+        if what == "rights":
+            verb, way = ("GRANT", "TO") if self._blind else ("REVOKE", "FROM")
+            connection.execute(f"{verb} pg_read_all_stats {way} {ROLE}")
+            self._blind = not self._blind
+        else:
+            values = _ZONES if what == "TimeZone" else ("on", "on", "off")
+            connection.execute(f"SET {what} = '{self._dice.choice(values)}'")
+
+    def _move(self, connection: pyodbc.Connection, made: Made) -> None:
+        """Rename a table, or detach a partition of it; if that was done before, undo it."""
+        queue = made.layout.queue
+        name = self._names[queue]
+        if made.partition and self._dice.random() < 0.5:
+            if queue in self._detached:
+                connection.execute(
+                    f"ALTER TABLE {name} ATTACH PARTITION {made.partition} FOR VALUES FROM (MINVALUE) TO (10)"
+                )
+            else:
+                connection.execute(f"ALTER TABLE {name} DETACH PARTITION {made.partition}")
+            self._detached ^= {queue}
+        else:
+            other = queue if name != queue else f"{queue}_elsewhere"
+            connection.execute(f"ALTER TABLE {name} RENAME TO {other}")
+            self._names[queue] = other
+
+    def _waits(self) -> bool:
+        """Whether a session may still wait for the lock on a row."""
+        return self._waiter is not None and self._waiter.is_alive()
+
+    def _wait_for_a_row(self, name: str) -> None:
+        """Let one session lock the newest row and another wait for it; both give up after a while."""
+
+        def wait() -> None:
+            row = f"SELECT id FROM {name} ORDER BY id DESC LIMIT 1 FOR UPDATE"
+            with connected(self._url, autocommit=False) as holder, connected(self._url) as waiter:
+                holder.execute(row)
+                waiter.execute(f"SET lock_timeout = {int(1000 * _WAITS_S)}")
+                with contextlib.suppress(pyodbc.Error):
+                    waiter.execute(row)
+
+        self._waiter = threading.Thread(target=wait)
+        self._waiter.start()
+
     def _pop(self, connection: pyodbc.Connection, made: Made, name: str, count: int) -> None:
         queue = made.layout.queue
         if not made.holds or self._dice.random() < 0.5:
-            connection.execute(made.pop.format(name), count)
+            if connection.execute(made.pop.format(name), count).rowcount > 0:
+                self.pops[queue].append(self._clock(connection))
         elif queue not in self._holders:
             holder = pyodbc.connect(odbc(self._url), autocommit=False)
-            began = holder.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()[0]
+            began = self._clock(holder)
             rows = holder.execute(made.pop.format(name), count).rowcount
             self._holders[queue] = holder, began, rows
 
@@ -228,25 +337,34 @@ class World:
 
     def look(self) -> None:
         """Read what is true again and again, until it is over."""
-        now = "SELECT extract(epoch FROM clock_timestamp())::float8"
+        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
         try:
             with connected(self._url) as connection:
                 while not self._over.wait(_LOOK_S):
                     with self._lock:
-                        at = connection.execute(now).fetchone()[0]
-                        for queue, visible, ready, working, stuck in connection.execute("SELECT * FROM truth()"):
+                        at = self._clock(connection)
+                        self.waiting.append(connection.execute(waiting).fetchone()[0])
+                        for queue, visible, ready, working, stuck, undated, odd in connection.execute(
+                            "SELECT * FROM truth()"
+                        ):
                             held = self._held(queue, at)
                             fact = Fact(
                                 visible == "1" or visible is True,
                                 ready - held[0],
                                 working + held[0],
                                 stuck + held[1],
+                                undated,
+                                odd,
                                 self._changes[queue],
                             )
                             self.facts[queue].append(fact)
                         self.times.append(at)
         except BaseException as problem:
             self.failed.append(problem)
+
+    def _clock(self, connection: pyodbc.Connection) -> float:
+        """The server's clock, in seconds since the epoch."""
+        return float(connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()[0])
 
     def _held(self, queue: str, at: float) -> tuple[int, int]:
         """Rows that an open transaction holds, and those of them that it has held for too long."""
@@ -299,23 +417,54 @@ def _hold_against(view: View, world: World, told: Told) -> None:
     """Compare one poll with what was true just before it began and just after it had ended."""
     ended_at = view.sampled_at + view.server.client_ms / 1000
     before, after = bisect_right(world.times, view.sampled_at) - 1, bisect_left(world.times, ended_at)
+    inside = before >= 0 and after < len(world.times)
+    forest = view.server.blocking
+    if inside and forest is not None and not forest.waiters and all(world.waiting[before : after + 1]):
+        told.lies.append(f"poll {view.sequence}: nobody waits for a lock, but {world.waiting[before : after + 1]} do")
     for queue in view.queues:
         told.said[queue.verdict.code] += 1
-        if before < 0 or after >= len(world.times):
+        if not inside:
             continue
         facts = world.facts[queue.name][before], world.facts[queue.name][after]
-        if facts[0].changes != facts[1].changes:
-            continue
-        told.judged += 1
-        for code in _said(view, queue):
-            if all(fact.contradicts(code) for fact in facts):
-                why, tables = queue.verdict.proof, _created(queue, world)
-                told.lies.append(f"poll {view.sequence}: {queue.name} {code} ({why}), but {facts}: {tables}")
+        lies = list(_false_rates(view, queue, world))
+        if facts[0].changes == facts[1].changes:
+            told.judged += 1
+            lies += [code for code in _said(view, queue) if all(fact.contradicts(code) for fact in facts)]
+            lies += _false_figures(queue, facts)
+        if lies:
+            why, tables = queue.verdict.proof, _created(queue, world)
+            told.lies.append(f"poll {view.sequence}: {queue.name} {lies} ({why}), but {facts}: {tables}")
 
 
 def _said(view: View, queue: QueueView) -> list[str]:
     alone = judge(replace(view, queues=(queue,), failures=()), ())
     return [*(verdict.code for verdict in queue.verdicts), *(["OK"] if alone.state is CheckState.OK else [])]
+
+
+def _false_figures(queue: QueueView, facts: tuple[Fact, Fact]) -> Iterator[str]:
+    """Figures of a poll that what was true before and after it contradicts."""
+    if queue.read_at is not None:
+        return
+    for name in ("ready", "in_progress", "stuck"):
+        figure: Figure = getattr(queue, name)
+        if figure.value is None or figure.estimated or figure.age_s:
+            continue
+        least = min(fact.bounds(name)[0] for fact in facts)
+        most = max(fact.bounds(name)[1] for fact in facts)
+        if figure.value > most or (figure.value < least and not figure.at_least):
+            yield f"{name} {figure.text()}"
+
+
+def _false_rates(view: View, queue: QueueView, world: World) -> Iterator[str]:
+    """A rate of 0, or a verdict that nobody pops, although messages were popped while it was measured."""
+    pops = world.pops[queue.name]
+    if queue.window_s is not None and queue.pop_rate.value == 0 and not queue.pop_rate.at_least:
+        since, until = view.sampled_at - queue.window_s, view.sampled_at - _FLUSHED_S
+        if bisect_left(pops, until) - bisect_right(pops, since) > 1:
+            yield "pop rate 0"
+    if bisect_left(pops, view.sampled_at) > bisect_right(pops, view.sampled_at - 1.0):
+        idle = {"no pops", "no poppers", "poppers not claiming"}
+        yield from (verdict.code for verdict in queue.verdicts if verdict.code in idle)
 
 
 def _created(queue: QueueView, world: World) -> tuple[str, ...]:

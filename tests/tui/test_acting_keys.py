@@ -9,6 +9,8 @@ import pytest
 from qmon.errors import BadInput
 from qmon.model.layout.layout import LayoutSource
 from qmon.model.operations import Choice, Kind, Pause, Side
+from qmon.model.samples.polled import MessageSample
+from qmon.model.view import View
 from qmon.model.waits.blocking import Forest, forest
 from qmon.tui import keys
 from qmon.tui.actions.availability import head_blocker
@@ -132,15 +134,39 @@ async def test_marked_messages_are_what_is_meant() -> None:
     script = Script()
     async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
-        await d.press("2", "space", "space")
+        await d.press("2", "space", "down", "space")
         assert "2 marked" in d.lines("rows-heading")
         assert "◆ 9120311" in d.text()
-        await d.press("up", "space", "x")
+        await d.press("space", "x")
         assert await planned(d, script) == (Kind.PURGE, "invoices", Choice(ids=("9120311",), state="in_progress"))
         await d.press("escape")
         assert "1 marked" in d.lines("rows-heading")
         await d.press("]")
         assert "marked" not in d.lines("rows-heading")
+
+
+async def test_a_list_with_marks_keeps_its_order_and_esc_removes_them() -> None:
+    def shop(*ids: int) -> View:
+        listed = tuple(
+            MessageSample(str(id), "in_progress", 500.0 - place, f"worker-{place}", 1, None)
+            for place, id in enumerate(ids)
+        )
+        found = next(each for each in view().queues if each.name == "invoices")
+        return view([replace(found, messages=listed)])
+
+    async with dashboard() as d:
+        await d.give(shop(11, 12, 13))
+        await d.press("2", "down", "space")
+        await d.give(shop(14, 13, 12, 11))
+        assert d.grid.keys == ("11", "12", "13", "14")
+        await d.press("down", "space")
+        await d.give(shop(14, 12, 11))
+        assert "1 marked, esc clears · 1 marked before is no longer here" in d.lines("rows-heading")
+        await d.press("escape")
+        assert "marked" not in d.lines("rows-heading")
+        assert d.app.screen.NAME == "queue"  # type: ignore[attr-defined]
+        await d.press("escape")
+        assert d.app.screen.NAME == "overview"  # type: ignore[attr-defined]
 
 
 async def test_marks_are_gone_once_they_were_acted_on() -> None:

@@ -124,7 +124,7 @@ async def test_x_moves_what_is_marked_to_the_trash_and_the_operations_screen_bri
     async with looking(jobs, tmp_path) as d:
         await d.pilot.press("2")
         await d.until(lambda: "card 4111-1111 of 1" in d.text(), "the rows")
-        await d.pilot.press("space", "space")
+        await d.pilot.press("space", "down", "space")
         await d.does("x")
         assert len(query(jobs, "SELECT * FROM public.jobs")) == 7
         await d.pilot.press("escape", "6")

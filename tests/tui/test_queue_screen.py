@@ -81,7 +81,7 @@ async def test_a_message_is_copied_and_nothing_that_a_terminal_obeys() -> None:
         await d.press("escape", "home", "space", "up", "y")
         assert d.app.clipboard == "9120311"
         assert "copied: 9120311" in d.said()
-        await d.press("space", "Y")  # now on the second row
+        await d.press("down", "Y")
         lines = d.app.clipboard.splitlines()
         assert lines[0] == "ID: 9120324"
         assert lines[1] == "STATE: ▲ stuck"

@@ -150,7 +150,7 @@ def test_a_verdict_is_not_over_while_its_evidence_is_read_anew_after_a_break() -
     rule, history, memory = AlertRule("any", verdicts=("*",)), TargetHistory(), dict[Key, Latch]()
     counters, found = COUNTERS, list[list[str]]()
     still = [*range(0, 31, 2), *range(100, 131, 2)]
-    for number, second in enumerate([*still, 132, 134, 136], 1):
+    for number, second in enumerate([*still, *range(132, 150, 2)], 1):
         counters = moved(counters, 3, 3) if second > 130 else counters
         polled = replace(poll(number, 1000.0 + second, fifo(counters, held=())), writers=())
         memory = observe((rule,), history.add(polled), memory)

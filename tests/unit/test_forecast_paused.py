@@ -17,7 +17,7 @@ from tests.unit.test_freshness import FIFO, Step, World
 pytestmark = pytest.mark.unit
 
 LAYOUT = replace(FIFO, poppers=Clients(application="worker*"))
-WORKER = ClientSample(61, 900.0, "worker-1", "shop", "idle", 0.1, 0.1, "", "DELETE")
+WORKER = ClientSample(61, 900.0, "worker-1", "shop", "active", 0.1, 0.1, "", "DELETE")
 STEP = Step(1.0, 30, 10, 20, "", left_out=False)
 
 

@@ -254,10 +254,10 @@ def test_each_is_read_at_its_own_pace_and_stands_until_it_is_old() -> None:
 def test_without_readings_nothing_is_known_to_be_over() -> None:
     given = replace(FINE, snapshot=poll(1, 1000.0))
     verdicts, since = judge(given, 1000.0, {})
-    assert {"log full", "replica behind"} <= undecided(given, verdicts, since, rates_follow=False)
+    assert {"log full", "replica behind"} <= undecided(given, verdicts, since)
     read = ServerState(log=LOG, replication=(HERE,), read_at={"log": 990.0, "replication": 990.0})
     given = replace(FINE, snapshot=replace(poll(1, 1000.0), server_state=read))
-    assert not {"log full", "replica behind"} & undecided(given, verdicts, since, rates_follow=False)
+    assert not {"log full", "replica behind"} & undecided(given, verdicts, since)
 
 
 def test_an_older_server_is_asked_for_what_it_has() -> None:

@@ -13,10 +13,11 @@ from qmon.model.samples.server_state import ServerState
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RULES, RuleInput, judge
-from qmon.model.verdicts.judge import undecided
+from qmon.model.verdicts.judge import LULL_S, EvidenceSpan, Spans, undecided
 from qmon.model.waits.locked import Locked
 from qmon.monitor.probes.server_state import READ_EVERY
 from qmon.monitor.state.verdict_log import VerdictLog
+from qmon.recording.history.timeline import TimelineEvent, VerdictChanges
 from tests.tui.waited import waiting
 from tests.unit.test_history import poll
 from tests.unit.test_verdicts import FINE
@@ -45,9 +46,10 @@ def test_what_merely_follows_is_left_out_and_holds_anew_when_its_cause_has_gone(
     assert judge(freed, 72.0, since)[0][0].code == "no pops"
 
 
-def undecided_of(given: RuleInput, at: float, since: dict[str, float], *, follow: bool = False) -> frozenset[str]:
+def undecided_of(given: RuleInput, at: float, since: Spans, *, follow: bool = False) -> frozenset[str]:
+    given = replace(given, rates_follow=follow)
     verdicts, since = judge(given, at, since)
-    return undecided(given, verdicts, since, rates_follow=follow)
+    return undecided(given, verdicts, since)
 
 
 READ = replace(poll(1, 0.0), server_state=ServerState(read_at=dict.fromkeys(READ_EVERY, 0.0)))
@@ -64,9 +66,9 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
     assert undecided_of(seen, 0.0, {}) == frozenset()
     still = replace(seen, pop_rate=Figure(0.0))
     assert "no pops" in undecided_of(still, 0.0, {})
-    assert "no pops" not in undecided_of(still, 60.0, {"no pops": 0.0}), "it holds"
+    assert "no pops" not in undecided_of(still, 60.0, {"no pops": EvidenceSpan(0.0, 58.0)}), "it holds"
     grown = replace(seen, ready=Figure(5000), pop_rate=Figure(10.0), net_rate=40.0)
-    since = {"pushers outrun poppers": 0.0}
+    since = {"pushers outrun poppers": EvidenceSpan(0.0, 38.0)}
     assert undecided_of(grown, 40.0, since) == frozenset()
     assert "stuck in progress" in undecided_of(replace(grown, stuck=Figure.unknown("no answer")), 40.0, since)
     assert "no pops" in undecided_of(seen, 0.0, {}, follow=True)
@@ -79,13 +81,55 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
         assert undecided_of(blind, 0.0, {}) == codes
 
 
+def test_a_raised_verdict_that_returns_within_a_lull_keeps_its_start_and_is_one_event() -> None:
+    still = replace(FINE, pop_rate=Figure(0.0))
+    spans: Spans = {}
+    log, events, starts = VerdictLog(), VerdictChanges(), list[float | None]()
+    happened, past = list[TimelineEvent](), tuple[PastVerdict, ...]()
+    for at in (0.0, 10.0, 12.0, 14.0, 20.0, 24.0, 26.0 + LULL_S):
+        given = FINE if at in (12.0, 20.0) or at > 24.0 else still
+        verdicts, spans = judge(given, at, spans)
+        over = undecided(given, verdicts, spans)
+        starts += [verdict.since_at for verdict in verdicts if verdict.code == "no pops"]
+        happened += events.add(at, "orders", verdicts, over)
+        past = log.add(verdicts, at, over)
+    assert starts == [0.0, 0.0, 0.0]
+    assert [(event.at, event.what) for event in happened] == [(10.0, "began"), (26.0 + LULL_S, "ended")]
+    assert happened[1].words.startswith("after 36 s")
+    assert [(each.code, each.since_at, each.until_at) for each in past] == [("no pops", 0.0, 26.0 + LULL_S)]
+
+
+def test_a_raised_verdict_keeps_its_start_while_its_evidence_is_not_read() -> None:
+    late = replace(FINE, stuck=Figure(3.0), snapshot=replace(READ, horizon=(), blocking=()))
+    _, spans = judge(late, 0.0, {})
+    failed = replace(late, stuck=Figure.unknown("no answer"), failures=(ProbeFailure("owners", "no answer"),))
+    for at in (30.0, 60.0):
+        (verdict,), spans = judge(failed, at, spans)
+        assert verdict.code == "cannot tell"
+    (verdict,), _ = judge(late, 62.0, spans)
+    assert (verdict.code, verdict.since_at) == ("stuck in progress", 0.0)
+
+
+def test_what_is_unknown_for_a_moment_is_shown_and_is_no_event() -> None:
+    blind = replace(FINE, ready=Figure.unknown("no answer"))
+    events, log = VerdictChanges(), VerdictLog()
+    spans: Spans = {}
+    happened = list[TimelineEvent]()
+    for at, given in ((0.0, FINE), (2.0, blind), (4.0, FINE), (40.0, blind), (48.0, blind), (50.0, blind)):
+        verdicts, spans = judge(given, at, spans)
+        assert (verdicts[0].code == "cannot tell") == (given is blind)
+        happened += events.add(at, "orders", verdicts)
+        assert log.add(verdicts, at) == ()
+    assert [(event.at, event.about) for event in happened] == [(50.0, "cannot tell")]
+
+
 @pytest.mark.parametrize(
     ("probe", "codes"),
     [
         ("tried_state", {"poison message at the head", "delivered twice"}),
         ("ring_sweep", {"ring hole", "ring orphans"}),
         ("priorities_state", {"priority starved"}),
-        ("counters", {"archive behind", "latch-bound", "deadlocks", "statistics", "everything locked"}),
+        ("counters", {"archive behind", "no pushes", "latch-bound", "deadlocks", "statistics", "everything locked"}),
         ("head_state", {"archive behind", "everything locked"}),
         ("clients", {"delivered twice"}),
         ("writers", {"everything locked"}),

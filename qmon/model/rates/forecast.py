@@ -16,6 +16,7 @@ from typing import Final
 
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.net_rate import NetRate, drift_of
+from qmon.model.rates.trend import Rise
 from qmon.model.text import duration, percent, rate
 
 AHEAD_S: Final = 60.0
@@ -54,6 +55,13 @@ class Forecast:
     text: str = ""
     growth_band: float | None = None
 
+    def of_hour(self, rise: Rise) -> Forecast:
+        """The same unless it denies that the backlog rose over the last hour: then it grows as it did in that time."""
+        if self.trend is Trend.GROWING:
+            return self
+        growth = (rise.now - rise.before) / rise.over_s
+        return Forecast(Trend.GROWING, growth=growth, text=f"growing {rate(growth)}/s")
+
     @property
     def while_paused(self) -> Forecast:
         """The same without the poppers that it takes: what a pause stops says nothing of them."""
@@ -66,7 +74,7 @@ def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: 
     Args:
         ready: messages ready now, ``None`` where that is not known.
         ticks: for each interval between two polls its length in seconds and what moved in it, oldest first.
-        poppers: how many are connected, where that is known.
+        poppers: how many are connected, if that is known and all of them are busy.
 
     Of these only the newest are used since when the net rate has not changed. A growing queue whose poppers have always
     found a message needs as many more of their kind as its net rate is theirs.

@@ -7,12 +7,13 @@ from typing import Final
 from qmon.model.figure import Severity
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side, pause_line
+from qmon.model.rates.trend import Rise
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import OwnerSample
 from qmon.model.samples.polled import WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
-from qmon.model.text import counted, duration, percent
+from qmon.model.text import counted, duration, percent, rate
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always, uncounted
 
 
@@ -245,10 +246,13 @@ NOT_CLAIMING = Rule(
 )
 
 
+_FULL: Final = 0.999
+
+
 def _ring_full(s: RuleInput) -> str | None:
     if s.paused(Side.POPPERS) or s.paused(Side.PUSHERS):
         return None
-    if s.fill.value is None or s.fill.value < 0.999:
+    if s.fill.value is None or s.fill.value < _FULL:
         return None
     return f"{percent(s.fill.value)} of the slots hold messages, pushers wait"
 
@@ -284,6 +288,17 @@ def _not_moving(s: RuleInput) -> str | None:
 def _outrun(s: RuleInput) -> str | None:
     if s.pauses:
         return None
+    proof = _risen(s.queue.rise) if s.queue.rise is not None else _growing(s)
+    return f"{proof}; {s.queue.slower.words}" if proof is not None and s.queue.slower is not None else proof
+
+
+def _risen(rise: Rise) -> str:
+    age = rise.age_before_s
+    ages = f", the oldest from {duration(age)} to {duration(rise.wait_s)}" if age is not None and rise.wait_s else ""
+    return f"ready rose from {rise.before:,.0f} to {rise.now:,.0f}{ages} in {duration(rise.over_s)}"
+
+
+def _growing(s: RuleInput) -> str | None:
     if s.net_rate is None or s.push_rate.value is None or s.pop_rate.value is None or s.pop_rate.value <= 0:
         return None
     if not s.ready.value or s.ready.value < 100 or s.net_rate <= max(0.5, 0.05 * s.push_rate.value):
@@ -291,6 +306,16 @@ def _outrun(s: RuleInput) -> str | None:
     return f"push {s.push_rate.value:,.1f}/s, pop {s.pop_rate.value:,.1f}/s: growing {s.net_rate:,.1f}/s"
 
 
+def _no_pushes(s: RuleInput) -> str | None:
+    silence = s.queue.silence
+    if silence is None or s.paused(Side.PUSHERS) or (s.fill.value or 0.0) >= _FULL:
+        return None
+    rollbacks = s.target.rollbacks
+    rolled_back = f"; {rollbacks:,.1f} rollbacks/s in this database" if rollbacks else ""
+    return f"no push for {duration(silence.silent_s)}, {rate(silence.before_per_s)}/s before{rolled_back}"
+
+
 RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full)
 NO_POPS = Rule("no pops", Severity.CRITICAL, 10.0, _not_moving)
+NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes, probes=("counters",), unread=uncounted)
 OUTRUN = Rule("pushers outrun poppers", Severity.WARNING, 30.0, _outrun)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.model.figure import NOT_SINCE, Figure, Severity, Verdict
@@ -12,6 +13,7 @@ from qmon.model.verdicts.flow import (
     BEHIND,
     NO_POPPERS,
     NO_POPS,
+    NO_PUSHES,
     NOT_CLAIMING,
     OUTRUN,
     PAUSED,
@@ -114,6 +116,7 @@ RULES: Final[tuple[Rule, ...]] = (
     REPLICA_BEHIND,
     KEPT_AWAKE,
     OUTRUN,
+    NO_PUSHES,
     STARVED,
     BEHIND,
 )
@@ -121,18 +124,45 @@ RULES: Final[tuple[Rule, ...]] = (
 _CODES: Final = frozenset(rule.code for rule in RULES)
 
 
-def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[tuple[Verdict, ...], dict[str, float]]:
-    """All verdicts whose evidence has lasted, the worst first and at least one, and since when each has it.
+LULL_S: Final = 10.0
+"""A verdict that returns within this many seconds has gone on: it keeps its start."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSpan:
+    """When the evidence of one verdict was seen first and last, server clock, seconds since the epoch.
+
+    ``last_at``: also while it is not read. ``raised``: it lasted long enough to be shown. ``lapsed``: the newest poll
+    showed none.
+    """
+
+    first_at: float
+    last_at: float
+    raised: bool = False
+    lapsed: bool = False
+
+    def is_over(self, now_at: float) -> bool:
+        """Whether it was gone for so long that evidence at ``now_at`` begins another span."""
+        return self.lapsed and now_at - self.last_at > LULL_S
+
+
+Spans = Mapping[str, EvidenceSpan]
+"""By code of a verdict; ``HEALTHY`` is in it once the queue was seen well."""
+
+
+def judge(given: RuleInput, now_at: float, spans: Spans) -> tuple[tuple[Verdict, ...], dict[str, EvidenceSpan]]:
+    """All verdicts whose evidence has lasted, the worst first and at least one, and the spans of evidence so far.
 
     What merely follows from another verdict is left out, and its hold time begins anew when that one has gone. A queue
     that was seen well is called so until critical evidence has lasted, so that a lull is no incident; any other is not.
+    A verdict that was raised keeps its start while its evidence is not read, and for ``LULL_S`` without evidence.
 
     Args:
         given: the figures now.
         now_at: server clock, seconds since the epoch.
-        since: what this function returned for the poll before; ``HEALTHY`` is in it once the queue was seen well.
+        spans: what this function returned for the poll before.
     """
-    seen: dict[str, float] = {HEALTHY: since[HEALTHY]} if HEALTHY in since else {}
+    seen: dict[str, EvidenceSpan] = {HEALTHY: spans[HEALTHY]} if HEALTHY in spans else {}
     found: dict[str, Verdict] = {}
     unproved: dict[str, str] = {}
     explained: set[str] = set()
@@ -140,44 +170,69 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
         proof = rule.proof(given)
         if proof is None:
             continue
-        first = seen[rule.code] = since.get(rule.code, now_at)
-        if now_at - first >= rule.hold_s:
-            found[rule.code] = Verdict(rule.code, proof, rule.severity, first, rule.key(given), rule.cause(given))
+        span = seen[rule.code] = _seen_again(spans, rule.code, now_at, rule.hold_s)
+        if span.raised:
+            verdict = Verdict(rule.code, proof, rule.severity, span.first_at, rule.key(given), rule.cause(given))
+            found[rule.code] = verdict
             explained.update(rule.explains)
         elif rule.severity is Severity.CRITICAL:
-            unproved[rule.code] = f"{proof}; {rule.code} if that lasts {duration(first + rule.hold_s - now_at)} more"
+            left_s = span.first_at + rule.hold_s - now_at
+            unproved[rule.code] = f"{proof}; {rule.code} if that lasts {duration(left_s)} more"
+    doubt = missing(given)
+    unread = _unread(given, known=not (doubt and any(each.severity >= Severity.WARNING for each in found.values())))
+    for code, span in spans.items():
+        lapsed = replace(span, lapsed=True, last_at=now_at if code in unread else span.last_at)
+        if code not in seen and span.raised and not lapsed.is_over(now_at):
+            seen[code] = lapsed
     for code in explained:
         for each in (found, unproved, seen):
             each.pop(code, None)
     verdicts = sorted(found.values(), key=lambda v: -v.severity)
     if verdicts and verdicts[0].severity >= Severity.WARNING:
         return tuple(verdicts), seen
-    if doubt := missing(given) or ("" if HEALTHY in seen else next(iter(unproved.values()), "")):
-        first = seen[CANNOT_TELL] = since.get(CANNOT_TELL, now_at)
-        verdicts.append(Verdict(CANNOT_TELL, doubt, Severity.NOTICE, first, "n" if _throttled(given) else ""))
+    if doubt := doubt or ("" if HEALTHY in seen else next(iter(unproved.values()), "")):
+        span = seen[CANNOT_TELL] = _seen_again(spans, CANNOT_TELL, now_at, 0.0)
+        key = "n" if _throttled(given) else ""
+        verdicts.append(Verdict(CANNOT_TELL, doubt, Severity.NOTICE, span.first_at, key))
         return tuple(verdicts), seen
     if given.moved is not None or seen_empty(given):
-        seen.setdefault(HEALTHY, now_at)
+        seen.setdefault(HEALTHY, EvidenceSpan(now_at, now_at))
     return tuple(verdicts or [_fine(given)]), seen
 
 
-def undecided(
-    given: RuleInput, verdicts: Sequence[Verdict], since: Mapping[str, float], *, rates_follow: bool
-) -> frozenset[str]:
+def is_brief(verdict: Verdict, at: float) -> bool:
+    """Whether something is unknown for a moment only (``at``: server clock): shown, but no event to remember."""
+    return verdict.code == CANNOT_TELL and verdict.since_at is not None and at - verdict.since_at < LULL_S
+
+
+def _seen_again(spans: Spans, code: str, now_at: float, hold_s: float) -> EvidenceSpan:
+    """The span of a verdict's evidence with this poll, which has some."""
+    before = spans.get(code)
+    if before is None or before.is_over(now_at):
+        before = EvidenceSpan(now_at, now_at)
+    span = replace(before, last_at=now_at, lapsed=False)
+    return replace(span, raised=span.raised or now_at - span.first_at >= hold_s)
+
+
+def undecided(given: RuleInput, verdicts: Sequence[Verdict], spans: Spans) -> frozenset[str]:
     """The codes of verdicts that do not hold, and are not known to be over: evidence is missing, or has yet to last.
 
     Args:
         given: the figures now.
-        verdicts, since: what ``judge`` made of them.
-        rates_follow: rates are not known in this poll, and will be.
+        verdicts, spans: what ``judge`` made of them.
     """
-    missed = rates_follow or (verdicts[0].severity >= Severity.WARNING and missing(given))  # else it is ``CANNOT_TELL``
-    open_codes = _CODES if missed else _unread(given) | _CODES.intersection(since)
+    known = not (verdicts[0].severity >= Severity.WARNING and missing(given))
+    open_codes = _unread(given, known=known).union(spans.keys() - {HEALTHY})
     return open_codes.difference(verdict.code for verdict in verdicts)
 
 
-def _unread(s: RuleInput) -> frozenset[str]:
-    """The codes of verdicts that nothing was read for."""
+def _unread(s: RuleInput, *, known: bool) -> frozenset[str]:
+    """The codes of verdicts that nothing was read for.
+
+    ``known``: the figures that they need are known, or the queue is called ``CANNOT_TELL``.
+    """
+    if s.rates_follow or not known:
+        return _CODES
     of_target = (each for each in (s.snapshot.failures if s.snapshot else ()) if not each.queue)
     failed = [each.probe for each in (*s.failures, *of_target)]
     return frozenset(

@@ -25,7 +25,7 @@ class RuleInput:
     ``recent_pop_rate`` and ``completes`` are over the last few seconds, so that a remedy shows at once. ``locked``:
     the session that locks it all. ``samples`` and ``snapshot``: those of this poll; ``target`` and ``queue``: evidence
     that needs more than one poll or is about more than one queue. ``last_seen_at``: of a queue that is gone, when it
-    was last read, server clock, seconds.
+    was last read, server clock, seconds. ``rates_follow``: rates are not known in this poll, and will be in the next.
     """
 
     ready: Figure = _UNREAD
@@ -43,6 +43,7 @@ class RuleInput:
     pauses: tuple[Pause, ...] = ()
     locked: Locked | None = None
     last_seen_at: float | None = None
+    rates_follow: bool = False
     layout: Layout | None = None
     samples: QueueSamples | None = None
     snapshot: Snapshot | None = None

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from qmon.model.evidence import QueueEvidence, TargetEvidence
-from qmon.model.figure import Figure, Severity, Verdict
+from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.operations import pauses_of
 from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, steps_flow, table_flow
 from qmon.model.rates.forecast import Forecast, Trend, forecast
 from qmon.model.rates.forgotten import Uses, forgotten
 from qmon.model.rates.series import Point, SeriesRecorder
-from qmon.model.sessions.clients import ClientsSeen, Sessions
+from qmon.model.sessions.clients import Sessions
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.standby import SESSIONS, standby_of
 from qmon.model.text import duration
 from qmon.model.verdicts import RuleInput, judge
-from qmon.model.verdicts.judge import CANNOT_TELL, undecided
+from qmon.model.verdicts.judge import CANNOT_TELL, EvidenceSpan, undecided
 from qmon.model.view import NOT_READ, QueueView
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.queue import ring_probe
@@ -32,6 +32,7 @@ from qmon.monitor.state.rates.id_rates import IdRates
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
 from qmon.monitor.state.ring import LedgerTrack
 from qmon.monitor.state.stale_figures import StaleFigures, failure_of, flow_unread, of_before, of_locks
+from qmon.monitor.state.trends import SilenceTrack, TrendTrack
 from qmon.monitor.state.usage import TableUses, UseTrack, own_uses
 from qmon.monitor.state.verdict_log import VerdictLog
 
@@ -72,8 +73,10 @@ class QueueTrack:
         self._progress = WatchedProgress()
         self._holders = Holders()
         self._ids = WatchedIds()
-        self._pending: dict[str, float] = {}
+        self._spans: dict[str, EvidenceSpan] = {}
         self._diagnosis = QueueDiagnosis()
+        self._trend = TrendTrack()
+        self._silence = SilenceTrack()
         self._use = UseTrack()
         self._stale = StaleFigures()
         self._bound = stale_figures.OldestBound()
@@ -98,11 +101,11 @@ class QueueTrack:
             timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses, last_seen_at=seen_at, layout=q.layout,
             samples=q, snapshot=snapshot,
         )  # fmt: skip
-        verdicts, self._pending = judge(rule_input, at, self._pending)
+        verdicts, past = self._judge(rule_input, at)
         unknown = Figure.unknown(reason)
         self._remember(at, unknown, unknown, unknown, rates=False)
         return replace(
-            view, verdict=verdicts[0], verdicts=verdicts, past=self._verdict_log.add(verdicts, at), failures=failures,
+            view, verdict=verdicts[0], verdicts=verdicts, past=past, failures=failures,
             pauses=pauses, history=self._points.series(),
         )  # fmt: skip
 
@@ -317,20 +320,20 @@ class QueueTrack:
             fill=fill.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
             locked=self._diagnosis.locked(snapshot, q),
             layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
+            rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )  # fmt: skip
-        verdicts, self._pending = judge(rule_input, at, self._pending)
-        follow = any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop))
+        rule_input = replace(rule_input, queue=self._trends(at, rule_input, pop.evidence))
+        verdicts, past = self._judge(rule_input, at)
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=not push.old)
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
             scheduled=scheduled, dead=dead, oldest=oldest,
             push_rate=push, pop_rate=figures.pops(q, pop), complete_rate=_completes(q, rates, rate),
             gap=gap, fill=fill, verdict=verdicts[0],
-            forecast=self._forecast(Figure() if push.old else ready.evidence, known.poppers, paused=bool(pauses)),
+            forecast=self._forecast(rule_input, verdicts),
             history=self._points.series(), messages=q.messages, page=q.page, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
-            undecided=undecided(rule_input, verdicts, self._pending, rates_follow=follow),
-            ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
+            undecided=undecided(rule_input, verdicts, self._spans), ledger=None, past=past, **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
             flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=q.others,
@@ -352,11 +355,33 @@ class QueueTrack:
         dead = count.dead if count is not None and state is not None and state.dead is not None else None
         return figures.counted(q, q.dead, figure, dead, at, q.dead_at)
 
-    def _forecast(self, ready: Figure, poppers: ClientsSeen | None, *, paused: bool) -> Forecast:
-        if ready.at_least:
+    def _judge(self, given: RuleInput, at: float) -> tuple[tuple[Verdict, ...], tuple[PastVerdict, ...]]:
+        """The verdicts that hold, and those that are over."""
+        verdicts, self._spans = judge(given, at, self._spans)
+        return verdicts, self._verdict_log.add(verdicts, at, undecided(given, verdicts, self._spans))
+
+    def _forecast(self, given: RuleInput, verdicts: Sequence[Verdict]) -> Forecast:
+        """Says how many more poppers would do only if that would help: all are busy, and no slower than before."""
+        if given.ready.at_least:
             return Forecast(Trend.UNKNOWN)
-        connected = poppers.connected if poppers is not None and not paused else None
-        return forecast(ready.value, self._window.ticks, connected)
+        ready = None if given.push_rate.old else given.ready.value
+        poppers, known = given.queue.poppers, given.queue
+        helps = not given.pauses and known.slower is None and verdicts[0].severity < Severity.CRITICAL
+        busy = poppers is not None and (not poppers.waiting or (given.in_progress.value or 0.0) >= poppers.connected)
+        connected = poppers.connected if poppers is not None and helps and busy else None
+        found = forecast(ready, self._window.ticks, connected)
+        return found if known.rise is None else found.of_hour(known.rise)
+
+    def _trends(self, at: float, given: RuleInput, popped: Figure) -> QueueEvidence:
+        """What is known of the queue, with what the last hour shows."""
+        known = replace(given.queue, silence=self._silence.add(at, self._flow_now.pushed if self._flow_now else None))
+        if given.ready.value is None or given.ready.at_least:
+            return known
+        rise, slower = self._trend.add(
+            at, given.ready.value, given.oldest.value, working=given.in_progress.value,
+            finished_per_s=given.completes, popped_per_s=popped.value,
+        )  # fmt: skip
+        return replace(known, rise=rise, slower=slower)
 
     def _remember(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, *, rates: bool = True) -> None:
         now = self._window.rates(_SMOOTH_S) if rates else None

@@ -63,6 +63,7 @@ class TargetHistory:
         server = replace(self._server(snapshot, unbroken), plans=plans)
         readings = TargetEvidence(
             waiting=self._waits.over(RECENT_S), commits=self._recent_commits(),
+            rollbacks=server.rollbacks.value,
             deadlocks=self._deadlocks.add(snapshot, unbroken=unbroken), failed_over=self._state.add(snapshot),
             plans={each.queue: each for each in plans},
         )  # fmt: skip

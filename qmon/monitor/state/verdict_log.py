@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from qmon.model.figure import PastVerdict, Severity, Verdict
+from qmon.model.verdicts.judge import is_brief
 
 MOST: Final = 50
 """Past verdicts of a queue that are remembered."""
@@ -19,15 +20,15 @@ class VerdictLog:
         self._current: dict[str, tuple[float, Verdict]] = {}
         self._past: deque[PastVerdict] = deque(maxlen=most)
 
-    def add(self, verdicts: Sequence[Verdict], at: float) -> tuple[PastVerdict, ...]:
+    def add(self, verdicts: Sequence[Verdict], at: float, undecided: Collection[str] = ()) -> tuple[PastVerdict, ...]:
         """The verdicts of the poll at ``at`` (server clock, seconds); returns the past ones, the newest first.
 
-        Those that say that nothing is wrong are not remembered.
+        Those that say that nothing is wrong are not remembered. ``undecided``: codes that are not known to be over.
         """
-        now = {v.code: v for v in verdicts if v.severity > Severity.FINE}
-        for code in self._current.keys() - now.keys():
+        now = {v.code: v for v in verdicts if v.severity > Severity.FINE and not is_brief(v, at)}
+        for code in self._current.keys() - now.keys() - set(undecided):
             first_at, verdict = self._current.pop(code)
             self._past.appendleft(PastVerdict(code, verdict.proof, verdict.severity, first_at, at))
         for code, verdict in now.items():
-            self._current.setdefault(code, (at, verdict))
+            self._current.setdefault(code, (at if verdict.since_at is None else verdict.since_at, verdict))
         return tuple(self._past)

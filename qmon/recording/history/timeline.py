@@ -11,6 +11,7 @@ from qmon.model import text
 from qmon.model.alerts.alerts import AlertEvent, Change
 from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Operation, OperationState
+from qmon.model.verdicts.judge import is_brief
 from qmon.monitor.source import Phase
 
 
@@ -67,7 +68,7 @@ class VerdictChanges:
         before = self._holding.get(queue)
         if not before and not any(each.severity > Severity.FINE for each in verdicts):
             return []
-        now = {each.code: each for each in verdicts if each.severity > Severity.FINE}
+        now = {each.code: each for each in verdicts if each.severity > Severity.FINE and not is_brief(each, at)}
         before = before or {}
         out = []
         for code in before.keys() - now.keys() - set(undecided):
@@ -75,7 +76,7 @@ class VerdictChanges:
         for code, verdict in now.items():
             known = before.get(code)
             if known is None:
-                before[code] = _Holding(verdict, at)
+                before[code] = _Holding(verdict, at if verdict.since_at is None else verdict.since_at)
                 out.append(_verdict(at, queue, verdict, "began"))
             elif known.verdict.severity != verdict.severity:
                 what = "worse" if verdict.severity > known.verdict.severity else "better"

@@ -107,7 +107,7 @@ class DialogStepText(NamedTuple):
 STEPS: Final[Mapping[str, DialogStepText]] = {
     "-planning": DialogStepText(_planning, "Cancel", "esc cancels"),
     "-refused": DialogStepText(_refused, "Close", "esc closes"),
-    "-confirm": DialogStepText(_confirm, "Cancel", "← enter does it · s SQL · esc cancels"),
+    "-confirm": DialogStepText(_confirm, "Cancel", "← then enter · s SQL · esc cancels"),
     "-applying": DialogStepText(_applying, "Stop", "b goes on in the background · esc stops"),
     "-ended": DialogStepText(_ended, "Close", "esc closes"),
 }

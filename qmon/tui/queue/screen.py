@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from textual import on
 from textual.app import ComposeResult
@@ -123,7 +123,8 @@ class QueueScreen(DashboardScreen):
     def _draw_rows(self, found: QueueView, *, stale: bool) -> None:
         listed = [m for m in self._read(found) or () if not self.stuck_only or found.is_stuck(m)]
         kept = keep(listed, self.filter_text, messages.words)
-        self._kept = kept = messages.ordered(found, kept, *self._order) if self._order[0] else list(kept)
+        kept = messages.ordered(found, kept, *self._order) if self._order[0] else list(kept)
+        self._kept = kept = self.marks.held(found.name, kept, self._read(found), self.lists.number)
         self.grid.show(
             messages.rows(found, kept, self.marks.of(found.name)),
             sorted_by=self._order,
@@ -157,7 +158,9 @@ class QueueScreen(DashboardScreen):
         extra = f"{span_words(found)}, peak depth {top}"
         title, count = self._heading(found)
         if marked := self.marks.of(found.name):
-            count += f" · {len(marked)} marked"
+            count += f" · {len(marked)} marked, esc clears"
+        if self.marks.gone:
+            count += f" · {self.marks.gone} marked before {'is' if self.marks.gone == 1 else 'are'} no longer here"
         self.show_heading("plot-heading", "throughput and depth", extra)
         self.show_heading("unknown-heading", "not known", aged=False)
         self.show_heading("rows-heading", title, count)
@@ -209,11 +212,19 @@ class QueueScreen(DashboardScreen):
             self.redraw()
 
     def action_mark(self) -> None:
-        """Mark the message under the cursor, or no longer, and go on to the next."""
+        """Mark the message under the cursor, or remove its mark. While any are marked, the list keeps its order."""
         if self.grid.cursor is not None and self.grid.keys and self.app.selected is not None:
-            self.marks.toggle(self.app.selected, self.grid.cursor)
-            self.grid.action_move(1)
+            listed = [message.id for message in self._kept]
+            self.marks.toggle(self.app.selected, self.grid.cursor, listed, self.lists.number)
             self.redraw()
+
+    def action_back(self) -> None:
+        """Remove the marks if there are any, else drop the filter, or go back."""
+        if not self.filter_text and self.marks.of(self.app.selected or ""):
+            self.marks.clear()
+            self.redraw()
+        else:
+            super().action_back()
 
     def action_only_stuck(self) -> None:
         """List stuck messages only, or all in progress."""
@@ -306,22 +317,46 @@ def _missing(view: View | None, name: str | None) -> list[Line]:
 
 
 class MarkedMessages:
-    """Ids of one queue; marking something in another queue begins anew."""
+    """Ids of one queue; marking something in another queue begins anew. ``gone``: marked messages no longer listed."""
 
     def __init__(self) -> None:
         self._queue = ""
-        self._ids: set[str] = set()
+        self._ids: dict[str, int] = {}
+        self._order: dict[str, int] = {}
+        self.gone = 0
 
     def of(self, queue: str) -> frozenset[str]:
         """The ids marked in this queue."""
         return frozenset(self._ids) if queue == self._queue else frozenset()
 
-    def toggle(self, queue: str, id: str) -> None:
-        """Toggle the mark of an id."""
+    def toggle(self, queue: str, id: str, listed: Sequence[str], page: int) -> None:
+        """Toggle the mark of an id on a page of the list. ``listed``: the ids of that page, whose order is held."""
         if queue != self._queue:
-            self._queue, self._ids = queue, set()
-        self._ids ^= {id}
+            self.clear()
+            self._queue = queue
+        if not self._ids:
+            self.gone = 0
+        self._order = {each: place for place, each in enumerate(listed)}
+        if self._ids.pop(id, None) is None:
+            self._ids[id] = page
+
+    def held(
+        self, queue: str, kept: list[MessageSample], read: Sequence[MessageSample] | None, page: int
+    ) -> list[MessageSample]:
+        """The page in the order in which it was marked, what is new last. Marks of messages not ``read`` disappear.
+
+        ``read``: all messages of the page, ``None`` if it was not read yet.
+        """
+        if queue != self._queue or not self._ids:
+            return kept
+        if read is not None:
+            there = {message.id for message in read}
+            left = {id: place for id, place in self._ids.items() if place != page or id in there}
+            self.gone += len(self._ids) - len(left)
+            self._ids = left
+        return sorted(kept, key=lambda message: self._order.get(message.id, len(self._order)))
 
     def clear(self) -> None:
         """Nothing is marked."""
         self._ids.clear()
+        self.gone = 0

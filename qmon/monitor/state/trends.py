@@ -1,0 +1,174 @@
+"""What one queue did over the last hour, minute by minute: whether its backlog rises, whether messages take longer."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from qmon.model.rates.trend import Rise, Silence, Slower
+
+_MINUTE_S: Final = 60.0
+_MOST: Final = 60
+"""Minutes that are remembered."""
+_RISE: Final = 21
+"""A backlog rises if it did so for this many minutes at least."""
+_BACKLOG: Final = 100
+"""Fewer messages than this are no backlog."""
+_WAITS_S: Final = 60.0
+"""A backlog that the poppers work off within this time is none, either."""
+_SLOWER: Final = 3.0
+"""Messages take longer once they take this many times as long as before."""
+_POLLS: Final = 3
+"""Polls of a minute that must have seen how many messages were in progress."""
+_BEFORE: Final = 5
+"""Minutes that must be known to say how long messages took before."""
+_BUSY: Final = 10
+"""A queue was busy if something was pushed in each of this many minutes."""
+_SILENT_S: Final = 30.0
+_MISSED: Final = 60
+"""Silence is one only after as many pushes as this should have come, and ..."""
+_LONGER: Final = 5
+"""... after this many times the longest break of the last hour."""
+_GAP_S: Final = 300.0
+"""After a gap this long, what was seen before says nothing."""
+
+
+@dataclass(slots=True)
+class _Minute:
+    """Extremes and sums of the polls of one minute. ``ages``: of the oldest message, in seconds."""
+
+    at: float
+    least: float
+    most: float
+    youngest: float | None
+    oldest: float | None
+    polls: int = 0
+    working: float = 0.0
+    finished: float = 0.0
+
+    @property
+    def takes_s(self) -> float | None:
+        """Seconds a message was in progress, by Little's law; ``None`` if too little was seen or none was finished."""
+        if self.polls < _POLLS or not self.finished or not self.working:
+            return None
+        return self.working / self.finished
+
+
+class TrendTrack:
+    """The last hour of one queue. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._minutes: deque[_Minute] = deque(maxlen=_MOST + 1)
+
+    def clear(self) -> None:
+        """Begin anew: nobody knows what happened meanwhile."""
+        self._minutes.clear()
+
+    def add(
+        self,
+        at: float,
+        ready: float,
+        oldest_s: float | None,
+        *,
+        working: float | None,
+        finished_per_s: float | None,
+        popped_per_s: float | None,
+    ) -> tuple[Rise | None, Slower | None]:
+        """Take in one poll at ``at`` (server clock, seconds); returns what the last hour shows.
+
+        Args:
+            ready: messages ready.
+            oldest_s: age of the oldest of them, ``None`` if not known.
+            working: messages in progress; with ``finished_per_s``, how long one takes.
+            popped_per_s: if the age is not known, how long the newest of ``ready`` will wait.
+        """
+        if self._minutes and at - self._minutes[-1].at >= _GAP_S:
+            self.clear()
+        if not self._minutes or at - self._minutes[-1].at >= _MINUTE_S:
+            self._minutes.append(_Minute(at, ready, ready, oldest_s, oldest_s))
+        minute = self._minutes[-1]
+        minute.least, minute.most = min(minute.least, ready), max(minute.most, ready)
+        if oldest_s is not None:
+            minute.youngest = oldest_s if minute.youngest is None else min(minute.youngest, oldest_s)
+            minute.oldest = oldest_s if minute.oldest is None else max(minute.oldest, oldest_s)
+        if working is not None and finished_per_s is not None:
+            minute.polls, minute.working = minute.polls + 1, minute.working + working
+            minute.finished += finished_per_s
+        wait_s = oldest_s if oldest_s is not None or not popped_per_s else ready / popped_per_s
+        return self._rise(at, ready, wait_s), self._slower()
+
+    def _rise(self, at: float, ready: float, wait_s: float | None) -> Rise | None:
+        """The backlog rises: the middle third of the time lies above the first and below the last, ages likewise."""
+        minutes = list(self._minutes)[:-1]  # the newest has only begun
+        if len(minutes) < _RISE or ready < _BACKLOG or wait_s is None or wait_s < _WAITS_S:
+            return None
+        third = len(minutes) // 3
+        parts = minutes[:third], minutes[third:-third], minutes[-third:]
+        middles = [median(minute.most for minute in part) for part in parts]
+        if not middles[0] < middles[1] < middles[2]:
+            return None
+        if min(minute.least for minute in parts[2]) <= max(minute.most for minute in parts[0]):
+            return None
+        ages = [minute.youngest for minute in parts[2]], [minute.oldest for minute in parts[0]]
+        young, old = ([age for age in part if age is not None] for part in ages)
+        if young and old and min(young) <= max(old):
+            return None
+        if ready < min(minute.least for minute in minutes[-3:]):
+            return None  # it falls now
+        first = minutes[0]
+        return Rise(first.least, ready, first.youngest, wait_s if young else None, at - first.at)
+
+    def _slower(self) -> Slower | None:
+        """Messages take longer now than in the minutes before the first slow one."""
+        taken = [(minute.at, takes_s) for minute in self._minutes if (takes_s := minute.takes_s) is not None]
+        if len(taken) <= _BEFORE:
+            return None
+        now_s = taken[-1][1]
+        slow = len(taken)
+        while slow and 2 * taken[slow - 1][1] > now_s:
+            slow -= 1
+        before = [takes_s for _, takes_s in taken[:slow]]
+        if len(before) < _BEFORE or slow == len(taken) or now_s < _SLOWER * median(before):
+            return None
+        return Slower(median(before), now_s, taken[slow][0])
+
+
+class SilenceTrack:
+    """When messages were pushed into one queue in the last hour. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._minutes: deque[tuple[float, float]] = deque(maxlen=_MOST)
+        self._last_at: float | None = None
+        self._breaks: deque[tuple[float, float]] = deque()
+
+    def add(self, at: float, pushed: float | None) -> Silence | None:
+        """Take in the messages pushed since the poll before; ``None``: not known, so that there may have been some.
+
+        ``at``: server clock, seconds. Returns the silence of a queue that was busy, if it has lasted long enough.
+        """
+        if self._last_at is None or pushed is None or pushed > 0:
+            if self._last_at is not None:
+                self._breaks.append((at, at - self._last_at))
+            self._last_at = at
+            self._count(at, pushed or 0.0)
+        while self._breaks and at - self._breaks[0][0] > _MOST * _MINUTE_S:
+            self._breaks.popleft()
+        silent_s = at - self._last_at
+        before = list(self._minutes)[-_BUSY - 1 : -1]
+        if len(before) < _BUSY or self._last_at - before[0][0] > (_BUSY + 2) * _MINUTE_S:
+            return None
+        if not all(count for _, count in before):
+            return None
+        per_s = sum(count for _, count in before) / (_BUSY * _MINUTE_S)
+        longest_s = max(length for _, length in self._breaks)
+        if silent_s < max(_SILENT_S, _MISSED / per_s, _LONGER * longest_s):
+            return None
+        return Silence(silent_s, per_s)
+
+    def _count(self, at: float, pushed: float) -> None:
+        if not self._minutes or at - self._minutes[-1][0] >= _MINUTE_S:
+            self._minutes.append((at, 0.0))
+        first_at, count = self._minutes[-1]
+        self._minutes[-1] = first_at, count + pushed

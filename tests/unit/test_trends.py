@@ -1,0 +1,160 @@
+"""What the last hour of a queue shows: slow leaks, steady load, bursts, and messages that take longer."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.figure import Figure
+from qmon.model.rates.forecast import Forecast, Trend
+from qmon.model.rates.trend import Rise, Silence, Slower
+from qmon.model.verdicts import judge
+from qmon.monitor.state.trends import SilenceTrack, TrendTrack
+from tests.unit.test_verdicts import FINE
+
+pytestmark = pytest.mark.unit
+
+Seen = tuple[Rise | None, Slower | None]
+Depth = Callable[[float], float]
+
+
+def hours(
+    depth: Depth, age: Callable[[float], float | None], minutes: int, takes_s: Depth = lambda _: 0.5
+) -> Iterator[Seen]:
+    """What is found in each poll, one in ten seconds, of a queue that pops 20 messages a second."""
+    track = TrendTrack()
+    for second in range(0, 60 * minutes, 10):
+        yield track.add(
+            1000.0 + second,
+            depth(second),
+            age(second),
+            working=20 * takes_s(second),
+            finished_per_s=20.0,
+            popped_per_s=20.0,
+        )
+
+
+def leak(second: float) -> float:
+    return 600 + 0.733 * second + random.Random(second).uniform(-20, 20)
+
+
+def test_a_slow_leak_is_found_within_half_an_hour_and_stays_found() -> None:
+    found = [rise for rise, _ in hours(leak, lambda second: 8 + second / 8, 120)]
+    first = next(place for place, rise in enumerate(found) if rise is not None)
+    assert first < 6 * 30
+    assert all(found[first:])
+    last = found[-1]
+    assert last is not None
+    assert last.now > last.before + 2000
+    assert 3000 < last.over_s <= 3700
+
+
+def test_a_leak_without_ages_is_found_by_what_the_poppers_need_for_it() -> None:
+    found = [rise for rise, _ in hours(lambda second: 4 * leak(second), lambda _: None, 40)]
+    assert found[-1] is not None
+    assert found[-1].age_before_s is None
+
+
+@pytest.mark.parametrize(
+    ("depth", "age"),
+    [
+        (lambda second: 900 + 300 * (second % 600 < 120), lambda _: 70.0),
+        (lambda second: max(0.0, 20_000 - 10 * second), lambda second: 600 - second / 10),
+        (lambda second: 20 + second / 60, lambda second: 8 + second / 60),
+        (lambda second: 200 + second / 4, lambda second: 10.0),
+        (lambda second: 600 + second if second < 3000 else 3600 - 4 * (second - 3000), lambda second: 90 + second),
+    ],
+    ids=["bursts", "a batch that drains", "few messages", "short waits", "falls again"],
+)
+def test_what_is_no_leak_is_not_found(depth: Depth, age: Depth) -> None:
+    assert [rise for rise, _ in hours(depth, age, 60)][-1] is None
+
+
+def test_a_gap_makes_it_begin_anew() -> None:
+    track, found = TrendTrack(), list[tuple[float, Rise | None]]()
+    for second in range(0, 4800, 20):
+        at = second + (600.0 if second >= 2400 else 0.0)
+        rise, _ = track.add(at, leak(at), 8 + at / 8, working=None, finished_per_s=None, popped_per_s=None)
+        found.append((second, rise))
+    assert [second for second, rise in found if rise is None and second > 2380][-1] >= 2400 + 1200
+    assert found[118][1] is not None
+    assert found[-1][1] is not None
+
+
+def test_messages_that_take_longer_are_named_with_the_minute_it_began() -> None:
+    found = [slower for _, slower in hours(lambda _: 5.0, lambda _: 1.0, 30, lambda s: 0.05 if s < 1200 else 2.5)]
+    assert not any(found[: 6 * 20])
+    last = found[-1]
+    assert last is not None
+    assert (last.before_s, last.now_s) == pytest.approx((0.05, 2.5))
+    assert abs(last.since_at - 2200.0) <= 60
+    assert last.words.startswith("each message takes ~2.5 s, before ~50 ms, since ")
+
+
+def test_messages_that_always_took_long_are_not_slower() -> None:
+    assert not any(slower for _, slower in hours(lambda _: 5.0, lambda _: 1.0, 60, lambda _: 300.0))
+
+
+def test_the_verdict_and_the_forecast_tell_of_the_leak() -> None:
+    rise, slower = Rise(600, 5876, 8.0, 960.0, 3600.0), Slower(0.05, 2.5, 0.0)
+    given = replace(FINE, ready=Figure(5876.0), net_rate=0.1, queue=replace(FINE.queue, rise=rise, slower=slower))
+    _, spans = judge(given, 0.0, {})
+    (verdict,), _ = judge(given, 60.0, spans)
+    assert verdict.code == "pushers outrun poppers"
+    assert verdict.proof.startswith(
+        "ready rose from 600 to 5,876, the oldest from 8.0 s to 16 m 00 s in 1 h 00 m; each message"
+    )
+    forecast = Forecast(Trend.DRAINING, 900.0, 10.0, -4.0, "drains in 15 m").of_hour(rise)
+    assert (forecast.trend, forecast.text) == (Trend.GROWING, "growing 1.5/s")
+
+
+def silences(pushes: Callable[[int], float | None], minutes: int) -> list[tuple[int, Silence | None]]:
+    """What is found in each poll, one in two seconds."""
+    track = SilenceTrack()
+    return [(second, track.add(1000.0 + second, pushes(second))) for second in range(0, 60 * minutes, 2)]
+
+
+def test_a_busy_queue_that_gets_nothing_is_silent_within_half_a_minute_until_it_gets_something() -> None:
+    found = silences(lambda second: 0.0 if 900 < second < 1200 else 18.0, 25)
+    silent = [second for second, silence in found if silence is not None]
+    assert silent == list(range(silent[0], 1200, 2))
+    assert 930 <= silent[0] <= 934
+    silence = dict(found)[1100]
+    assert silence is not None
+    assert (silence.silent_s, silence.before_per_s) == pytest.approx((200.0, 9.0), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "pushes",
+    [
+        lambda second: 40.0 if second % 300 < 20 else 0.0,
+        lambda second: 1.0 if second % 50 == 0 and second < 1500 else 0.0,
+        lambda second: 18.0 if second < 400 else 0.0,
+        lambda second: None if 900 < second < 1300 else 18.0,
+        lambda second: 0.0 if second % 120 >= 80 else 18.0,
+    ],
+    ids=["bursts", "rare", "not busy for long", "not known", "a break every two minutes"],
+)
+def test_what_is_no_silence_is_not_found(pushes: Callable[[int], float | None]) -> None:
+    limit = 1540 if pushes(50) == 1.0 else 1800
+    assert not [second for second, silence in silences(pushes, 30) if silence is not None and second < limit]
+
+
+def test_fewer_pushes_towards_the_night_are_no_silence() -> None:
+    dice = random.Random(7)
+    for _ in range(20):
+        found = silences(lambda second: float(dice.random() < 2 ** (-second / 600)), 120)
+        assert not any(silence for _, silence in found)
+
+
+def test_the_verdict_names_the_rollbacks() -> None:
+    target = replace(FINE.target, rollbacks=7.2)
+    given = replace(FINE, target=target, queue=replace(FINE.queue, silence=Silence(131.0, 9.5)))
+    (verdict,), _ = judge(given, 0.0, {})
+    assert (verdict.code, verdict.proof) == (
+        "no pushes",
+        "no push for 2 m 11 s, 9.5/s before; 7.2 rollbacks/s in this database",
+    )
