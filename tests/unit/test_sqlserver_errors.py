@@ -9,10 +9,12 @@ import pytest
 
 from qmon.config.file import Config
 from qmon.config.targets import choose
+from qmon.engines import odbc
 from qmon.engines.base import Session, Target
 from qmon.engines.faults import read_fault
+from qmon.engines.postgres import errors as postgres_errors
 from qmon.engines.secret import Secret
-from qmon.engines.sqlserver import engine
+from qmon.engines.sqlserver import engine, wheel
 from qmon.engines.sqlserver import errors as errors
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import (
@@ -118,6 +120,29 @@ def test_other_troubles(sqlstate: str, record: str, kind: type[QmonError], part:
     assert type(problem) is kind
     assert part in str(problem)
     assert getattr(problem, "retryable", True)
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "record"),
+    [
+        ("01000", "[unixODBC][Driver Manager]Can't open lib 'ODBC Driver 81 for SQL Server' : file not found (0)"),
+        ("IM002", "[Microsoft][ODBC Driver Manager] Data source name not found and no default driver specified (0)"),
+    ],
+)
+def test_a_mistyped_driver_gets_the_list_of_those_installed(
+    sqlstate: str, record: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(odbc, "installed_drivers", lambda: ("PostgreSQL Unicode", "FreeTDS"))
+    monkeypatch.setattr(wheel, "wheel_driver", lambda: "/w/libmsodbcsql-18.6.so.2.1")
+    fault = read_fault((sqlstate, f"[{sqlstate}] {record}"))
+    for engine_errors, name, installed in (
+        (errors, "ODBC Driver 81 for SQL Server", "FreeTDS, ODBC Driver 18 for SQL Server, PostgreSQL Unicode"),
+        (postgres_errors, "Postgres Unicode", "FreeTDS, PostgreSQL Unicode"),
+    ):
+        problem = engine_errors.connecting(fault, Target("shop", None, {"DRIVER": name, "Server": "db1"}))
+        assert str(problem) == f"shop: there is no ODBC driver {name!r}; installed: {installed}"
+        path = engine_errors.connecting(fault, Target("shop", None, {"DRIVER": "/opt/lib/driver.so"}))
+        assert "there is no ODBC driver" not in str(path)
 
 
 def test_a_timeout_is_looked_into() -> None:
@@ -228,7 +253,7 @@ def test_a_missing_permission_comes_with_the_grant_that_helps(words: str, number
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [wheel.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
@@ -239,7 +264,7 @@ def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [wheel.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) -> None:
     found = target(f"mssql://me:hushhush@nowhere.invalid:1433/shop?driver={driver}")
     with pytest.raises(Unreachable, match=r"the host name 'nowhere\.invalid' is unknown") as told:
@@ -248,7 +273,7 @@ def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) ->
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [wheel.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -260,7 +285,7 @@ def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [wheel.wheel_driver()] if found])
 def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_GRACE_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listening:

@@ -13,6 +13,7 @@ from qmon.engines import drivers
 from qmon.engines.base import Target
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import lookup
+from qmon.engines.sqlserver import wheel
 from qmon.engines.sqlserver.logins import password_missing_for
 from qmon.errors import (
     BadInput,
@@ -160,14 +161,20 @@ def _refused_for_good(fault: DriverFault, target: Target, numbers: frozenset[int
 
 
 def _missing_driver(fault: DriverFault, target: Target) -> QmonError | None:
+    if fault.sqlstate not in ("IM002", "IM003", "IM004") and "Can't open lib" not in fault.text:
+        return None
+    if (driver := lookup(target.parameters, "Driver")) is not None:
+        from qmon.engines import odbc
+
+        names = {*odbc.installed_drivers(), *wheel.names()}
+        if (problem := drivers.unknown(driver, names)) is not None:
+            return problem
     if fault.sqlstate == "IM002":
         dsn = lookup(target.parameters, "DSN")
         if dsn is not None:
             return BadInput(f"there is no DSN {dsn!r}; {drivers.DSNS}")
         return MissingDriver("the connection string names no driver; DRIVER={ODBC Driver 18 for SQL Server} does")
-    if "Can't open lib" in fault.text or fault.sqlstate in ("IM003", "IM004"):
-        return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.sql_server_loads()}")
-    return None
+    return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.sql_server_loads()}")
 
 
 def _login_failed(fault: DriverFault, target: Target, user: str | None) -> QmonError:
