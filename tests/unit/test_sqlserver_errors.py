@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,13 @@ def test_without_a_password_one_is_asked_for() -> None:
             "08001",
             f"{DRIVER}Invalid value specified for connection string attribute 'Encrypt' (0)",
             BadInput,
-            "Encrypt",
+            "Encrypt does not take this value; it takes yes, no or strict",
+        ),
+        (
+            "08001",
+            f"{DRIVER}Invalid value specified for connection string attribute 'ApplicationIntent' (0)",
+            BadInput,
+            "it takes ReadOnly or ReadWrite",
         ),
         ("HY000", f"{SERVER}Database 'd' is being recovered. (922)", Unreachable, "not ready yet"),
         ("08001", f"{DRIVER}an error was encountered during handshakes before login. (26)", Unreachable, "at once"),
@@ -143,6 +150,34 @@ def test_a_mistyped_driver_gets_the_list_of_those_installed(
         assert str(problem) == f"shop: there is no ODBC driver {name!r}; installed: {installed}"
         path = engine_errors.connecting(fault, Target("shop", None, {"DRIVER": "/opt/lib/driver.so"}))
         assert "there is no ODBC driver" not in str(path)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (0x20, "the server closed the connection"),
+        (0x2746, "the server closed the connection"),
+        (0x274C, "the network did not answer in time"),
+        (0xFFFF, "TCP Provider: Error code 0xFFFF"),
+    ],
+)
+def test_numbers_of_socket_errors_become_words(number: int, words: str) -> None:
+    records = f"[08S01] {DRIVER}TCP Provider: Error code 0x{number:X} ({number}) (SQLExecDirectW)"
+    problem = errors.running(read_fault(("08S01", records)), "probe/server", "me")
+    assert isinstance(problem, ConnectionLost)
+    assert str(problem) == f"the connection was lost: {words}"
+
+
+def test_a_server_is_refused_only_if_each_of_its_addresses_refuses() -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+        assert errors.is_refused(f"127.0.0.1,{port}")
+        assert errors.is_refused(f"tcp:localhost,{port}")
+        bound.listen()
+        assert not errors.is_refused(f"127.0.0.1,{port}")
+    assert not errors.is_refused(r"127.0.0.1\inst")
+    assert not errors.is_refused("nowhere.invalid,1")
 
 
 def test_a_timeout_is_looked_into() -> None:
@@ -259,8 +294,10 @@ def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
         found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}")
+        began = time.monotonic()
         with pytest.raises(Unreachable, match=f"nothing listens on 127.0.0.1 port {port}: connection refused"):
-            ENGINE.connect(found, Session("test", login_timeout_s=1))
+            ENGINE.connect(found, Session("test", login_timeout_s=600))
+        assert time.monotonic() - began < 300, "the driver itself would try until its deadline"
 
 
 @pytest.mark.server

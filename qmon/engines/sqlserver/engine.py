@@ -204,6 +204,7 @@ class SqlServer:
 
         words, limit_s = self.keywords(target, session), session.login_timeout_s
         password = target.password if logins.takes_password(words) else None
+        server = lookup(words, "Server", "Address")  # a DSN has its own
         grace_s = _GRACE_S if lookup(words, "Authentication") is None else _GRACE_ENTRA_S
         try:
             raw = _LOGINS.within(
@@ -211,6 +212,7 @@ class SqlServer:
                 lambda: odbc.connect(words, password, limit_s, explain),
                 lambda late: late.close(),
                 target.name,
+                lambda: server is not None and errors.is_refused(server),
             )
         except CallTimeoutError:
             raise errors.hanging(target) from None

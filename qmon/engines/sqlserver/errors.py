@@ -5,8 +5,10 @@ Numbers: Microsoft's list of database engine errors; negative and small ones com
 
 from __future__ import annotations
 
+import errno
 import re
 import socket
+from dataclasses import replace
 from typing import Final
 
 from qmon.engines import drivers
@@ -60,6 +62,24 @@ def why_unreachable(server: str, timeout_s: float = 1.0) -> str:
     return f"{host} port {port} takes connections, but no SQL Server answers there in time"
 
 
+def is_refused(server: str, timeout_s: float = 1.0) -> bool:
+    """Return whether every address of the ``server`` refuses connections to its port. ``server``: as above.
+
+    Takes at most about ``timeout_s`` seconds for each address. A named instance without a port has no port to try.
+    """
+    found = _SERVER.fullmatch(server.strip())
+    if found is None or (found["instance"] is not None and found["port"] is None):
+        return False
+    try:
+        address = found["host"].strip(), int(found["port"] or DEFAULT_PORT)
+        socket.create_connection(address, timeout_s, all_errors=True).close()
+    except ExceptionGroup as problems:
+        return all(isinstance(each, ConnectionRefusedError) for each in problems.exceptions)
+    except OSError:
+        return False
+    return False
+
+
 _LOGIN_FAILED: Final = (18456, 18452, 18470, 18486, 18487, 18488)
 _NO_DATABASE: Final = (4060, 911)
 _CLOSED_DATABASE: Final = (916, 4064)
@@ -85,6 +105,27 @@ _TICKET: Final = here(
     macos="kinit gets one, klist shows those there are",
     windows="the account must be one of the domain, or the server's name (SPN) is not registered there",
 )
+_YES_NO: Final = "yes or no"
+# What Microsoft's driver 18 accepts, by the keyword that its error names; it was tried with each.
+_TAKES: Final = {
+    "encrypt": "yes, no or strict (also mandatory for yes, optional for no)",
+    "trustservercertificate": _YES_NO,
+    "trusted_connection": _YES_NO,
+    "multisubnetfailover": _YES_NO,
+    "applicationintent": "ReadOnly or ReadWrite",
+}
+# Errors of sockets as the driver writes them: errno, on Windows the number of Winsock.
+_SOCKET_ERROR: Final = re.compile(
+    r"(?:TCP Provider|Named Pipes Provider|SMux Provider): Error code (0x[0-9A-F]+)", re.I
+)
+_SOCKET_WORDS: Final = {
+    **dict.fromkeys(
+        (errno.EPIPE, errno.ECONNRESET, errno.ECONNABORTED, 10053, 10054), "the server closed the connection"
+    ),
+    **dict.fromkeys((errno.ETIMEDOUT, 10060), "the network did not answer in time"),
+    **dict.fromkeys((errno.ECONNREFUSED, 10061), "connection refused"),
+    **dict.fromkeys((errno.EHOSTUNREACH, errno.ENETUNREACH, 10051, 10065), "no route to the server"),
+}
 _TLS: Final = re.compile(r"certificate|SSL Provider|TLS|encryption", re.I)
 _UNTRUSTED: Final = re.compile(r"certificate verify failed|certificate chain|self.signed|local issuer", re.I)
 _OBJECT_DENIED: Final = re.compile(
@@ -95,12 +136,14 @@ _STATE_DENIED: Final = re.compile(r"(VIEW (?:ANY )?(?:SERVER|DATABASE)[\w ]*?) p
 
 def connecting(fault: DriverFault, target: Target) -> QmonError:
     """The error for a fault while connecting."""
-    return _with_name(_connecting(fault, target, frozenset(fault.numbers)), target)
+    return _with_name(_connecting(_readable(fault), target, frozenset(fault.numbers)), target)
 
 
 def hanging(target: Target) -> QmonError:
     """The error for a login that hung until its deadline."""
     server = lookup(target.parameters, "Server", "Address") or "the server"
+    if is_refused(server):
+        return _with_name(Unreachable(why_unreachable(server)), target)
     problem = Unreachable(
         f"logging in to {server} does not come to an end; is it a SQL Server, and does it know this encryption?"
     )
@@ -140,12 +183,22 @@ def _connecting(fault: DriverFault, target: Target, numbers: frozenset[int]) -> 
     return Unreachable(f"cannot connect: {text}")
 
 
+def _readable(fault: DriverFault) -> DriverFault:
+    """The fault with words for the numbers of socket errors."""
+
+    def words(found: re.Match[str]) -> str:
+        return _SOCKET_WORDS.get(int(found[1], 16), found[0])
+
+    return replace(fault, text=_SOCKET_ERROR.sub(words, fault.text))
+
+
 def _not_accepted(text: str) -> QmonError | None:
     """What the driver does not take, before it asks the server."""
     if "SSPI Provider" in text:
         return Unreachable(f"no Kerberos ticket of this account can be used: {_TICKET}; {text}")
-    if "Invalid value specified for connection string attribute" in text:
-        return BadInput(text)
+    if found := re.search("Invalid value specified for connection string attribute '([^']*)'", text):
+        takes = _TAKES.get(found[1].lower())
+        return BadInput(f"{found[1]} does not take this value; it takes {takes}" if takes else text)
     return None
 
 
@@ -209,6 +262,7 @@ def _with_name(problem: QmonError, target: Target) -> QmonError:
 
 def running(fault: DriverFault, name: str, login: str) -> QmonError:
     """The error for a fault of the statement ``name``, run as ``login``."""
+    fault = _readable(fault)
     numbers, state = frozenset(fault.numbers), fault.sqlstate
     gone = state in _LOST_STATES or _KILLED in numbers
     if gone or "connection is broken" in fault.text or "connection has been closed" in fault.text:
