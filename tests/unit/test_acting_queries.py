@@ -100,7 +100,7 @@ def test_who_is_killed_is_known_as_he_was_shown_also_after_a_pool_has_handed_the
 
     def reckoned(text: str, of: str) -> str:
         bare = " ".join(re.sub(r"--[^\n]*", "", text).split())
-        found = re.search(rf"\(CAST\(DATEDIFF\(SECOND, '20000101', {re.escape(of)}\).*?\* 60000000", bare)
+        found = re.search(rf"\(CAST\(DATEDIFF\(DAY, '19700101', {re.escape(of)}\).*?\* 60000000", bare)
         assert found is not None, of
         return found[0]
 

@@ -140,7 +140,7 @@ SELECT TOP (4000)
         N''
     ) AS nvarchar(400)) AS object,
     CAST(o.object_id AS bigint) AS table_id,
-    (CAST(DATEDIFF(SECOND, '20000101', s.login_time) AS float) + 946684800) + DATEPART(MILLISECOND, s.login_time) / 1000.0
+    (CAST(DATEDIFF(DAY, '19700101', s.login_time) AS float) * 86400 + DATEDIFF(SECOND, CAST(s.login_time AS date), s.login_time)) + DATEPART(MILLISECOND, s.login_time) / 1000.0
         - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60.0 AS started_at,
     CAST(CASE s.is_user_process WHEN 1 THEN 'client backend' WHEN 0 THEN 'background worker' ELSE '' END
         AS varchar(20)) AS kind,
@@ -152,12 +152,10 @@ SELECT TOP (4000)
         WHEN x.began IS NOT NULL THEN 'idle in transaction'
         ELSE 'idle'
     END AS varchar(20)) AS state,
-    CAST(DATEDIFF(
-        SECOND,
-        CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END,
-        GETDATE()
-    ) AS float) AS state_s,
-    CAST(DATEDIFF(SECOND, x.began, GETDATE()) AS float) AS transaction_s,
+    CAST(DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()), CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END), GETDATE()) / 1000.0 AS float) AS state_s,
+    CAST(DATEDIFF(DAY, x.began, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, x.began, GETDATE()), x.began), GETDATE()) / 1000.0 AS float) AS transaction_s,
     CAST(COALESCE(s.login_name, N'') AS nvarchar(128)) AS login,
     CAST(COALESCE(s.program_name, N'') AS nvarchar(128)) AS application,
     CAST(COALESCE(s.host_name, N'') AS nvarchar(128)) AS host,
