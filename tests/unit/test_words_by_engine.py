@@ -43,14 +43,12 @@ EXCUSED: Final = {
     "vacuum can then remove up to ": "`versions.keeps` is asked first",
     "HOT ": "SQL Server has no share of HOT updates",
     "replication slot": "a kind of holder that only PostgreSQL reports",
-    "replication slot ": "the same",
     "tempdb": "the label of probes that only SQL Server has",
     "tempdb filling": "a verdict from such a probe",
     " of tempdb is used (": "its proof",
     " in tempdb": "`versions.held` is asked if `versions.keeps`",
     "row versions ": "the same",
     " of row versions": "only where a version store was read",
-    " of row versions of all databases": "the same",
     "old row versions": "the same",
     "old row versions can be removed": "`versions.keeps` is asked first",
     "row versions": "where no dead rows are counted",
@@ -93,7 +91,7 @@ def test_a_text_with_a_word_of_one_engine_is_chosen_by_engine() -> None:
                 else:
                     wrong.append((file.name, text))
     assert wrong == []
-    assert used == EXCUSED.keys()
+    assert EXCUSED.keys() - used == set()
     assert chosen > 2
 
 
