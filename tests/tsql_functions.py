@@ -79,6 +79,11 @@ def _calls(group: Group, since: int) -> Iterator[str]:
                 yield f"{before} fails below compatibility level {level}"
 
 
+def unquoted(text: str) -> list[str]:
+    """Names of databases given to HAS_PERMS_BY_NAME as they are: one with a dot or bracket is then not found (NULL)."""
+    return re.findall(r"HAS_PERMS_BY_NAME\(\s*DB_NAME\(\)[^)]*\)", text)
+
+
 def overflows(text: str) -> list[str]:
     """Differences in seconds or less of times that may be more than 68 years apart, which the server refuses (535).
 

@@ -7,7 +7,7 @@ import pytest
 from qmon.engines.sql.queries import SqlFile
 from tests.sqlfiles import each_folder
 from tests.tsql import FIRST
-from tests.tsql_functions import overflows, too_new
+from tests.tsql_functions import overflows, too_new, unquoted
 from tests.tsql_rendered import rendered
 from tests.unit.test_sqlserver_views import FILES
 
@@ -22,6 +22,12 @@ def test_every_file_runs_on_each_version_and_level_that_it_serves(files: tuple[S
 def test_no_file_overflows_if_a_time_is_far_away(files: tuple[SqlFile, ...]) -> None:
     found = {file.path: overflows(rendered(file)) for file in files}
     assert {path: each for path, each in found.items() if each} == {}
+
+
+@each_folder(FILES)
+def test_rights_on_a_database_are_asked_for_by_its_quoted_name(files: tuple[SqlFile, ...]) -> None:
+    assert {file.path: found for file in files if (found := unquoted(rendered(file)))} == {}
+    assert unquoted("SELECT HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'CREATE TABLE')")
 
 
 @pytest.mark.parametrize(
@@ -71,3 +77,9 @@ def test_a_difference_that_may_overflow_is_caught(text: str) -> None:
 )
 def test_a_difference_within_a_day_or_of_the_clock_is_not(text: str) -> None:
     assert overflows(text) == []
+
+
+def test_gates_let_replication_pass() -> None:
+    gates = [rendered(file) for file in FILES if "CREATE TRIGGER" in rendered(file)]
+    assert len(gates) == 2
+    assert all("AFTER INSERT\nNOT FOR REPLICATION\nAS" in gate for gate in gates)

@@ -35,7 +35,7 @@ SELECT TOP (CAST(:limit AS bigint))
        (CAST(DATEDIFF(DAY, '19700101', o.ended_at) AS float) * 86400 + DATEDIFF(SECOND, CAST(o.ended_at AS date), o.ended_at)) + DATEPART(MILLISECOND, o.ended_at) / 1000.0E0
            AS ended_at,
        CASE WHEN o.state = 'running'
-                 AND (HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'VIEW DATABASE STATE') = 1 OR o.login = ORIGINAL_LOGIN())
+                 AND (HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DATABASE STATE') = 1 OR o.login = ORIGINAL_LOGIN())
                  AND NOT EXISTS (
                      SELECT 1
                      FROM sys.dm_exec_sessions AS s

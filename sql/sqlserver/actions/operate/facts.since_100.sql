@@ -7,7 +7,7 @@
 -- > pooled       a connection pool hands sessions on
 SET NOCOUNT ON;
 DECLARE @now datetime2(3) = SYSUTCDATETIME();
-DECLARE @sees bit = COALESCE(HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'VIEW DATABASE STATE'), 0);
+DECLARE @sees bit = COALESCE(HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DATABASE STATE'), 0);
 DECLARE @pooled bit = 0;
 IF @sees = 1
     SELECT @pooled = 1

@@ -45,7 +45,7 @@ SELECT
     CAST(COALESCE(LEFT(t.text, 200), N'') AS nvarchar(200)) AS statement,
     CAST(CASE WHEN x.log_bytes > 0 THEN 1 ELSE 0 END AS bit) AS wrote,
     CAST(k.locks AS int) AS locks,
-    CAST(CASE WHEN HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'KILL DATABASE CONNECTION') = 1 THEN 1 ELSE 0 END AS bit) AS may_end,
+    CAST(CASE WHEN HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'KILL DATABASE CONNECTION') = 1 THEN 1 ELSE 0 END AS bit) AS may_end,
     CAST(N'GRANT KILL DATABASE CONNECTION TO ' + QUOTENAME(USER_NAME()) AS nvarchar(300)) AS [grant],
     CAST(x.log_bytes AS bigint) AS log_bytes,
     CAST(CASE WHEN x.rolls_back = 1 OR r.command = N'KILLED/ROLLBACK' THEN r.percent_complete END AS float) AS rolled_back
