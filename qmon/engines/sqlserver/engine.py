@@ -32,6 +32,8 @@ DRIVER_NAMES: Final = (wheel.DRIVER_NAME, "ODBC Driver 17 for SQL Server", "Free
 
 AZURE: Final = 100
 """What counts as the version of Azure SQL Database: its own number, 12, is that of SQL Server 2014."""
+RESTRICTED: Final = 101
+"""The same for a user that has VIEW DATABASE STATE and yet may not read all sessions: Basic, S0, S1, elastic pools."""
 _MAX_NAME: Final = 128
 _EPOCH: Final = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
 _MOST_VALUES: Final = 2_000
@@ -217,7 +219,8 @@ class SqlServer:
         except CallTimeoutError:
             raise errors.hanging(target) from None
         login = lookup(target.parameters, "UID") or ""
-        connection = over(raw, lambda fault, name: errors.running(fault, name, login), session)
+        restricted = False
+        connection = over(raw, lambda fault, name: errors.running(fault, name, login, restricted=restricted), session)
         connection.hide_raised(target.raised_hidden)
         try:
             wait = -1 if session.lock_timeout_s is None else max(1, round(session.lock_timeout_s * 1000))
@@ -234,7 +237,7 @@ class SqlServer:
         except BaseException:
             connection.close()
             raise
-        login = found.login
+        login, restricted = found.login, connection.version[0] >= RESTRICTED
         return connection
 
     def keywords(self, target: Target, session: Session) -> dict[str, str]:

@@ -260,8 +260,11 @@ def _with_name(problem: QmonError, target: Target) -> QmonError:
     return problem
 
 
-def running(fault: DriverFault, name: str, login: str) -> QmonError:
-    """The error for a fault of the statement ``name``, run as ``login``."""
+def running(fault: DriverFault, name: str, login: str, *, restricted: bool = False) -> QmonError:
+    """The error for a fault of the statement ``name``, run as ``login``.
+
+    ``restricted``: the login has VIEW DATABASE STATE, which this tier of Azure SQL Database does not find enough.
+    """
     fault = _readable(fault)
     numbers, state = frozenset(fault.numbers), fault.sqlstate
     gone = state in _LOST_STATES or _KILLED in numbers
@@ -276,7 +279,7 @@ def running(fault: DriverFault, name: str, login: str) -> QmonError:
         text = "chosen as the victim of a deadlock" if _DEADLOCK in numbers else fault.text
         return QueryFailed(f"{name}: {text}; try again", sqlstate="40001", query=name, numbers=fault.numbers)
     if numbers.intersection(_PERMISSION) or _DENIED.search(fault.text):
-        grant = _grant(fault.text, login)
+        grant = _grant(fault.text, login, restricted=restricted)
         line = f"{line}; this helps: {grant}" if grant else line
         return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
     if found := _ABSENT.search(fault.text):
@@ -284,10 +287,12 @@ def running(fault: DriverFault, name: str, login: str) -> QmonError:
     return QueryFailed(line, sqlstate=state, query=name, numbers=fault.numbers)
 
 
-def _grant(text: str, login: str) -> str:
+def _grant(text: str, login: str, *, restricted: bool) -> str:
     to = "[" + (login or "the_login").replace("]", "]]") + "]"
     if found := _OBJECT_DENIED.search(text):
         return " ".join(("GRANT", found[1], "ON", f"[{found[3]}].[{found[2].replace(']', ']]')}]", "TO", to))
-    if found := _STATE_DENIED.search(text):
+    if (found := _STATE_DENIED.search(text)) and restricted:
+        return f"ALTER SERVER ROLE ##MS_ServerStateReader## ADD MEMBER {to}"
+    if found:
         return " ".join(("GRANT", found[1], "TO", to))
     return ""
