@@ -18,6 +18,7 @@ from qmon.operate.actions import requeue_sessions, ring_repair, ring_scan, sessi
 NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
 ONLY_HERE = {
     "held_rows", "held_rows_any", "held_locks", "seen_locks", "seen_locks_any", "cancel", "terminate", "repair", "kill",
+    "hidden_rows",
 }  # fmt: skip
 """SQL Server's locks and not its rows say who holds them, it cannot cancel, and its rings need no sequence set back."""
 RECORDS: dict[str, Any] = {
@@ -29,6 +30,7 @@ RECORDS: dict[str, Any] = {
     "sessions/terminate": sessions._Signalled,
     "sessions/kill": sessions._Signalled,
     "sessions/holders": requeue_sessions.Holder,
+    "sessions/hidden_rows": requeue_sessions._Hidden,
     "sessions/held_rows": requeue_sessions.HeldRow,
     "sessions/held_rows_any": requeue_sessions.HeldRow,
     "sessions/held_locks": requeue_sessions.HeldLock,

@@ -15,7 +15,7 @@ from qmon.monitor.background.scan_counts import uncounted, version_of
 from qmon.monitor.poll.budget import ProbeBudget
 from qmon.monitor.poll.server import ServerProbes
 from qmon.monitor.probes.listing import page_of
-from qmon.monitor.probes.locks import Locks
+from qmon.monitor.probes.locks import ROWS_HIDDEN, Locks
 from qmon.monitor.probes.messages import MessageProbes, messages_of
 from qmon.monitor.probes.queue import QueueProbes, head_of, ring_probe
 from qmon.monitor.probes.statements import Found, Results, first
@@ -50,6 +50,8 @@ class QueueFiling:
         issued = every.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
         counted = self._slow.counted(queue)
         unknown = {**uncounted(facts, counted), **facts.unknown}
+        if self._locks.hides_rows(layout):
+            unknown |= dict.fromkeys(("in_progress", "stuck"), ROWS_HIDDEN)
         left_out = self._observer.left_out(queue)
         held_at = None
         last: tuple[tuple[HeldSample, ...], float] | None = None
