@@ -75,8 +75,6 @@ def test_who_has_locked_more_than_is_compared_is_proven_to_hold_nothing() -> Non
 
 
 def test_with_optimized_locking_a_requeue_says_why_no_session_is_proven_to_hold_messages() -> None:
-    with pytest.raises(
-        BadInput, match="this database has optimized locking, so the server does not show which session"
-    ):
+    with pytest.raises(BadInput, match="optimized locking, so the server does not show which session"):
         _refuse_hidden(cast(Sql, Server([], [], hidden=True)))
     _refuse_hidden(cast(Sql, Server([], [], hidden=False)))
