@@ -11,11 +11,13 @@ import pytest
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import AZURE, RESTRICTED, SqlServer
 from qmon.model.layout.layout import Layout, TableName
+from qmon.model.text import count
 from qmon.model.view import View
 from qmon.model.waits.known import meaning
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.probes.locks import EVERY_S, ROWS_HIDDEN
+from qmon.monitor.probes.memo import FULL
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 from tests.polled import Counting
@@ -244,3 +246,26 @@ def test_a_wait_for_a_transaction_names_its_table_and_gets_advice_of_its_own() -
         found = meaning("Lock", event)
         assert found is not None
         assert "READPAST" not in f"{found.why} {found.do}"
+
+
+@pytest.mark.parametrize(("deep", "limits"), [(True, {1}), (False, {FULL})])
+def test_a_deep_queue_is_counted_up_to_the_limit_where_nothing_else_counts_it(deep: bool, limits: set[int]) -> None:
+    there, asked = 2_400, list[int]()
+
+    def head(_: int) -> tuple[Mapping[str, object], ...]:
+        limit = next(value for value in driver.values if type(value) is int)
+        asked.append(limit)
+        return ({"head_id": "7", "counted": min(there, limit)},)
+
+    def depth(_: int) -> tuple[Mapping[str, object], ...]:
+        return ({"ready": there},) if deep else ()
+
+    driver = Driver(answering({"probe/head": head, "probe/depth": depth, "probe/table_counters": lambda _: ()}))
+    shop = Shop(driver, QUEUES[:1])
+    shown = []
+    for _ in range(12):
+        queue = shop.poll().queue("q0")
+        assert queue is not None
+        shown.append(queue.ready.text(count))
+    assert set(asked[2:]) - {FULL} == limits - {FULL}
+    assert set(shown) == ({"~2,400"} if deep else {"≥1,001"})

@@ -85,6 +85,8 @@ class QueueFiling:
             if focus.listing is None or focus.rows_of != queue
             else page_of(probes, focus.listing, results) or (None, None)
         )
+        depth = probes.believed(first(results, "depth", queue), head, counted.count)
+        memo.counted_apart = depth is not None or counted.count is not None
         return QueueSamples(
             layout=layout, counters=every.counters.get(facts.table_id),
             data_counters=every.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
@@ -96,7 +98,7 @@ class QueueFiling:
             held_counted=self._engine.shows_deleted,
             scheduled=scheduled, scheduled_at=scheduled_at, dead=dead, dead_at=dead_at,
             sized_at=self._server.sized_at(facts.tables), ring=ring,
-            depth=probes.believed(first(results, "depth", queue), head, counted.count), count=counted.count,
+            depth=depth, count=counted.count,
             diagnostics=self._messages.diagnostics(probes, results),
             messages=messages, page=page, unknown=unknown, left_out=left_out,
             partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
