@@ -61,7 +61,7 @@ _NOW: Final = re.compile(r"@\w+|(?:SYS|GET)(?:UTC)?DATE(?:TIME(?:OFFSET)?)?\(\)"
 
 
 def too_new(text: str, since: int) -> list[str]:
-    """What a file calls that some server it serves does not have. ``since``: the first major version it serves."""
+    """Return a line for each function that a server lacks. ``since``: the first major version that the file serves."""
     return list(dict.fromkeys(_calls(grouped(text), since)))
 
 

@@ -162,7 +162,7 @@ def _read(text: str, origin: str) -> Target | None:
 
 
 def _url_for(text: str) -> str:
-    """The form of URL for what a JDBC URL or a connection string of .NET names; nothing of it is repeated."""
+    """Return the form of URL that replaces a JDBC URL or a connection string of .NET, without any part of that."""
     if re.search(r"postgresql|(?:^|;)\s*(?:host|username)\s*=", text, re.I):
         return "postgresql://user@host:5432/database"
     return "mssql://user@host:1433/Database"

@@ -118,7 +118,7 @@ def test_the_doctor_gives_each_probe_its_values(
     at, asked = server(engine, version)
     monkeypatch.setattr(doctor, "resolve", lambda *_: queues())
     checks = doctor.checkup(at, engine, ())
-    # in brackets: what was found, such as a security policy, not a probe that failed
+    # checks in brackets are findings, such as a security policy, and no probe has failed
     assert not [each for each in checks if each.problem and not each.probe.startswith("(")]
     there = {f"probe/{name}" for name, probe in TARGET_PROBES.items() if not probe.in_pool}
     assert {name for name in there if queries.exists(engine.name, name, version)} <= set(asked)

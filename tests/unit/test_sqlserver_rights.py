@@ -59,7 +59,7 @@ def test_where_the_right_is_not_enough_only_the_list_of_clients_needs_the_view_o
     names = {file.name for file in queries.all_files() if file.engine == "sqlserver"}
     there = [name for name in names if queries.exists("sqlserver", name, (RESTRICTED, 0))]
     reading = {name for name in there if "sys.dm_exec_connections" in text(name, RESTRICTED)}
-    # the session tries it to find out; without last statements nobody would be known to pop, so clients stay unknown
+    # the session tries to read it; the list of clients stays unknown, because idle consumers need last statements
     assert reading == {"catalog/session_watch", "catalog/session_act", "probe/clients"}
     for name in ("catalog/session_watch", "catalog/session_act"):
         found = text(name, RESTRICTED)
@@ -84,7 +84,7 @@ def test_the_role_is_named_instead_of_a_right_that_is_held_already(monkeypatch: 
 
 
 def refusing(said: str) -> Callable[..., None]:
-    """What a cursor does whose server refuses the statement with these words."""
+    """Return the method of a cursor whose server refuses the statement with these words."""
 
     def execute(*_: object) -> None:
         raise pyodbc.ProgrammingError("42000", f"[42000] [Microsoft][SQL Server]{said} (262) (SQLExecDirectW)")

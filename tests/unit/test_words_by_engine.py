@@ -37,7 +37,7 @@ OF_ENGINE: Final = {
 }
 """Words that only one engine's people know."""
 EXCUSED: Final = {
-    "vacuum held back": "the name of a verdict of both engines; on SQL Server its proof tells of row versions",
+    "vacuum held back": "the name of a verdict of both engines; on SQL Server its proof names row versions",
     " from vacuum": "only where dead rows are counted, which SQL Server does not",
     " from vacuum: ": "the same",
     "vacuum can then remove up to ": "`versions.keeps` is asked first",
@@ -51,7 +51,7 @@ EXCUSED: Final = {
     " of row versions": "only where a version store was read",
     "old row versions": "the same",
     "old row versions can be removed": "`versions.keeps` is asked first",
-    "row versions": "where no dead rows are counted",
+    "row versions": "if no dead rows are counted",
     ", and ghost rows; ": "the same as old row versions",
 }
 """Texts with such a word that need no choice by engine, and why."""
@@ -96,7 +96,7 @@ def test_a_text_with_a_word_of_one_engine_is_chosen_by_engine() -> None:
 
 
 def proofs(engine: str) -> dict[str, str | None]:
-    """What the verdicts say that have words for each engine, or other evidence."""
+    """Proofs of the verdicts that have words for each engine, or other evidence."""
     samples = fifo(COUNTERS)
     now = replace(poll(1, 1000.0, samples), engine=engine, statistics=(STALE,), horizon=(HOLDER,))
     stale = replace(FINE, layout=samples.layout, samples=samples, snapshot=now, queue=QueueEvidence(use=ANALYZED))

@@ -65,7 +65,7 @@ def operations(
     else:
         from qmon.operate.audit import default_path
 
-        here = f"; {default_path()} has what was done from this machine" if default_path().exists() else ""
+        here = f"; {default_path()} has the operations from this machine" if default_path().exists() else ""
         note(f"the database has no operation on record{here}")
     fail_unless_all(known, found)
 
