@@ -49,7 +49,7 @@ _RETURNS: Final = {
     "serverproperty": "sql_variant", "databasepropertyex": "sql_variant", "parsename": "nvarchar", "rtrim": "nvarchar",
     "ltrim": "nvarchar",
     "checksum": "int", "checksum_agg": "int",
-    "replace": "nvarchar", "lower": "nvarchar", "left": "nvarchar", "power": "bigint",
+    "replace": "nvarchar", "lower": "nvarchar", "left": "nvarchar", "substring": "nvarchar", "power": "bigint",
 }  # fmt: skip
 _NEVER_NULL: Final = {"count", "count_big", "row_number", "getdate", "sysutcdatetime", "sysdatetimeoffset", "db_id"}
 _OPERATORS: Final = frozenset("+-*/%&")

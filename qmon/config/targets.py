@@ -19,6 +19,7 @@ from qmon.model.budget import Budget
 from qmon.model.config_reader import nearest
 from qmon.model.groups.configured import ConfiguredQueue
 
+_ODBC: Final = re.compile(r"(?:^|;)\s*(?:driver|dsn|filedsn)\s*=", re.I)
 COMMAND_LINE: Final = "the command line"
 
 
@@ -142,8 +143,14 @@ def _read(text: str, origin: str) -> Target | None:
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
         address = read_url(text, origin)
         return Target(address.place, address.engine, address.keywords, password=address.password)
+    if text.lower().startswith("jdbc:"):
+        raise BadInput(f"qmon does not read JDBC URLs; write {_url_for(text)}")
     if "=" not in text:
         return None
+    if not _ODBC.search(text):
+        raise BadInput(
+            f"the connection string names neither a DRIVER nor a DSN; if it is one of ADO.NET, write {_url_for(text)}"
+        )
     keywords, password = split_password(parse_connection_string(text), origin)
     driver, dsn = lookup(keywords, "Driver"), lookup(keywords, "DSN")
     if not (driver or dsn or lookup(keywords, "FILEDSN")):
@@ -152,6 +159,13 @@ def _read(text: str, origin: str) -> Target | None:
     server = "localhost" if server.startswith("/") else server.removeprefix("tcp:")
     name = dsn or "/".join(part for part in (server, database) if part) or "localhost"
     return Target(name, engine_by_words(driver or ""), keywords, password=password)
+
+
+def _url_for(text: str) -> str:
+    """Return the form of URL that replaces a JDBC URL or a connection string of .NET, without any part of that."""
+    if re.search(r"postgresql|(?:^|;)\s*(?:host|username)\s*=", text, re.I):
+        return "postgresql://user@host:5432/database"
+    return "mssql://user@host:1433/Database"
 
 
 def _dsn(name: str, config: Config) -> Target:

@@ -13,6 +13,7 @@ from qmon.model.text import duration
 
 T = TypeVar("T")
 
+_SOON_S: Final = 0.3
 MOST: Final = 3
 """Calls about one thing that hang and are left behind, at most; beyond that new ones are refused."""
 
@@ -28,11 +29,20 @@ class BoundedCalls:
         self._lock = threading.Lock()
         self._left: dict[str, list[threading.Thread]] = {}
 
-    def within(self, seconds: float, call: Callable[[], T], discard: Callable[[T], None], of: str = "") -> T:
+    def within(
+        self,
+        seconds: float,
+        call: Callable[[], T],
+        discard: Callable[[T], None],
+        of: str = "",
+        hopeless: Callable[[], bool] = bool,
+    ) -> T:
         """What ``call`` returns or raises, if it does so in time; what comes later is given to ``discard``.
 
-        ``of``: what it is about, such as a target: that one hangs keeps no other from being called.
-        Raises ``CallTimeoutError``: after ``seconds``, or at once where ``MOST`` earlier calls are still under way.
+        ``of``: what it is about, such as a target: that one hangs keeps no other from being called. ``hopeless``:
+        asked once, soon after the call began, whether waiting for it is of no use.
+        Raises ``CallTimeoutError``: after ``seconds``, or at once where ``MOST`` earlier calls are still under way or
+        the call is hopeless.
         """
         with self._lock:
             left = self._left[of] = [thread for thread in self._left.get(of, ()) if thread.is_alive()]
@@ -59,7 +69,9 @@ class BoundedCalls:
         thread = threading.Thread(target=work, name=name, daemon=True)
         thread.start()
         try:
-            thread.join(seconds)
+            thread.join(min(seconds, _SOON_S))
+            if thread.is_alive() and not hopeless():
+                thread.join(max(0.0, seconds - _SOON_S))
         except BaseException:  # Ctrl-C
             with self._lock:
                 late = True

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from qmon.errors import BadInput
 from qmon.system import adding, here
 
 MANAGER: Final = here(
@@ -47,6 +49,14 @@ def sql_server_loads() -> str:
         macos=f"{ours} brings one, which needs brew install openssl",
         windows=_MICROSOFT,
     )
+
+
+def unknown(name: str, installed: Iterable[str]) -> BadInput | None:
+    """Return the error for a driver's ``name`` that is none of the ``installed``; ``None`` if it is, or is a path."""
+    names = sorted(installed)
+    if re.search(r"[/\\\\]|\.(?:so|dylib|dll)\b", name) or name.casefold() in (each.casefold() for each in names):
+        return None
+    return BadInput(f"there is no ODBC driver {name!r}; installed: {', '.join(names) or 'none'}")
 
 
 def dsn_of(dsn: str) -> str:

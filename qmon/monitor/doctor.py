@@ -7,32 +7,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from qmon.engines.base import Bound, Connection, Engine, Value
+from qmon.engines.base import Bound, Connection, Engine
 from qmon.engines.rows import records
 from qmon.engines.sql import queries
 from qmon.errors import NoConnectionLeft, PermissionMissing, QueryFailed
 from qmon.model.counts import PartSample
 from qmon.model.groups.configured import ConfiguredQueue
-from qmon.model.samples.clients import ClientSample
-from qmon.model.samples.counters import ServerCounters
-from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.polled import (
-    BlockingSample,
-    ClockSample,
-    CostSample,
     PartialSample,
     ReplicaSample,
     ServerSample,
-    WaitSample,
-    WriterSample,
 )
-from qmon.model.samples.usage import NamingSample, ReadsSample, SizeSample, UseSample
-from qmon.model.samples.waits import LatchSample, WaitTotal
+from qmon.model.samples.usage import NamingSample, SizeSample, UseSample
 from qmon.model.standby import standby_of
 from qmon.monitor.background.fragmentation import FragmentationReader
 from qmon.monitor.background.plans import PlanReader
 from qmon.monitor.background.scan import Scan, parts_of
-from qmon.monitor.catalog.lock_holders import LockHolderSample
 from qmon.monitor.catalog.resolve import resolve
 from qmon.monitor.catalog.wanted_indexes import proposals
 from qmon.monitor.poll.standby import replica, with_replica
@@ -41,8 +31,8 @@ from qmon.monitor.probes.groups import GroupProbes
 from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import QueueProbes, Spec
-from qmon.monitor.probes.server_state import POOL_LIMITS, READ_EVERY
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.target_probes import TARGET_PROBES
 
 GIVES: Final = (
     "all that a poll reads",
@@ -87,27 +77,7 @@ def rights(connection: Connection, engine: Engine) -> tuple[Right, ...]:
     return tuple(records(Right, connection.fetch(Bound(statement))))
 
 
-_TARGET = (
-    ("clock", ClockSample),
-    ("server", ServerSample),
-    ("waits", WaitSample),
-    ("blocking", BlockingSample),
-    ("lock_holders", LockHolderSample),
-    ("writers", WriterSample),
-    ("cost", CostSample),
-    ("clients", ClientSample),
-    ("horizon", HorizonSample),
-    ("version_store", VersionStoreSample),
-    ("procedures", ReadsSample),
-    ("server_counters", ServerCounters),
-    ("wait_totals", WaitTotal),
-    ("latches", LatchSample),
-    *((probe, record) for probe, (record, _) in READ_EVERY.items() if probe != POOL_LIMITS),
-)
-
 _FEW_PAGES: Final = 16
-_VALUES: Final = {"limit": 200, "chars": 200, "texts": 50}
-"""Only what a probe declares is bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +101,7 @@ class Check:
 
 def pollers(connection: Connection, engine: Engine) -> int | None:
     """How many qmons poll the database now; ``None``: our role is not shown them. Raises what ``fetch`` raises."""
-    statement = StatementCache(engine, connection.version).of("server", ServerSample)
+    statement = StatementCache(engine, connection.version).of_target("server")
     return records(ServerSample, connection.fetch(statement.bound))[0].pollers
 
 
@@ -141,8 +111,8 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Configu
     Raises ``ConnectionLost``, and what reading the catalogue raises.
     """
     statements = StatementCache(engine, connection.version)
-    values: dict[str, Value] = {**_VALUES, "tables": engine.ids(()), "procedures": engine.ids((0,))}
-    checks = [_run(connection, statements.of(name, kind, values)) for name, kind in _TARGET if statements.has(name)]
+    named = [name for name, probe in TARGET_PROBES.items() if not probe.in_pool]
+    checks = [_run(connection, each) for name in named for each in statements.optional(name)]
     checks += _standby(connection, statements)
     began = time.perf_counter()
     resolved = resolve(connection, engine, configured)
@@ -192,7 +162,7 @@ def _seen_in_part(
 def _standby(connection: Connection, statements: StatementCache) -> Iterator[Check]:
     """What is unknown on a standby, and how old the rest is."""
     try:
-        server = records(ServerSample, connection.fetch(statements.of("server", ServerSample).bound))[0]
+        server = records(ServerSample, connection.fetch(statements.of_target("server").bound))[0]
     except QueryFailed:
         return
     if server.in_recovery and (asked := replica(statements)):

@@ -54,13 +54,13 @@ def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str =
 
 
 def not_read(view: View, what: str, *probes: str) -> str:
-    """Why something of the whole target was not read by these probes: they failed, are throttled, or are not there."""
+    """Why something of the whole target was not read by these probes: they failed, are throttled, or had no time."""
     failed = next((clean(f.words) for f in view.failures if not f.queue and f.probe in probes), "")
     throttled = view.server.observing.of_queue("") if view.server.observing is not None else ()
     every = next((text.duration(each.every_s) for each in throttled if each.probe in probes), "")
     if every and not failed:
         return f"{what} is read every {every} now, to stay within the budget; n reads now"
-    return failed or f"{what} is not read on this server"
+    return failed or f"{what} was not read in this poll; a later poll reads it"
 
 
 def unknown(queue: QueueView) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.operate.audit import default_path
 from tests.cli.calling import call
 from tests.queues import made
 from tests.schemas import valid
@@ -42,6 +43,11 @@ def test_each_command_prints_what_it_finds_of_all_and_says_who_did_not_answer(sh
         assert [line["target"] for line in lines] == [name for name in ("two", "one") for _ in told[0][list_]], command
         if command != "operations":  # nothing was done here yet
             assert all(name in done.stdout for name in ("one", "two")), command
+    assert call("operations", "shops").stderr == "the database has no operation on record\n"
+    default_path().parent.mkdir(parents=True, exist_ok=True)
+    default_path().touch()
+    told_where = f"the database has no operation on record; {default_path()} has the operations from this machine"
+    assert call("operations", "shops").stderr == f"{told_where}\n"
     table = call("status", "shops", "--over", "500ms").stdout.splitlines()
     assert table[0].split()[:2] == ["TARGET", "QUEUE"]
     assert [line.split()[:2] for line in table[1:3]] == [["one", "orders"], ["two", "orders"]]

@@ -9,7 +9,7 @@ import pytest
 
 from qmon.demo.server import EmbeddedServer
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.samples.server_state import ReplicationSample, ServerState
+from qmon.model.samples.server_state import ServerState
 from qmon.model.standby import COUNTERS, SEQUENCES, SESSIONS
 from qmon.model.view import QueueView, View
 from qmon.monitor.probes.server_state import READ_EVERY
@@ -207,7 +207,7 @@ def test_after_a_promotion_the_figures_come_back_by_themselves() -> None:
 
 def test_a_promotion_is_an_event_and_the_copies_are_those_that_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     """The standby that is watched becomes the primary, on a new timeline; the slot of a copy that is gone stays."""
-    monkeypatch.setitem(READ_EVERY, "replication", (ReplicationSample, 0.0))
+    monkeypatch.setitem(READ_EVERY, "replication", 0.0)
     with replicated() as (primary, standby):
         query(primary.url(), TABLES)
         standby.caught_up("qmon")

@@ -18,6 +18,7 @@ from qmon.operate.actions import requeue_sessions, ring_repair, ring_scan, sessi
 NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
 ONLY_HERE = {
     "held_rows", "held_rows_any", "held_locks", "seen_locks", "seen_locks_any", "cancel", "terminate", "repair", "kill",
+    "hidden_rows",
 }  # fmt: skip
 """SQL Server's locks and not its rows say who holds them, it cannot cancel, and its rings need no sequence set back."""
 RECORDS: dict[str, Any] = {
@@ -29,6 +30,7 @@ RECORDS: dict[str, Any] = {
     "sessions/terminate": sessions._Signalled,
     "sessions/kill": sessions._Signalled,
     "sessions/holders": requeue_sessions.Holder,
+    "sessions/hidden_rows": requeue_sessions._Hidden,
     "sessions/held_rows": requeue_sessions.HeldRow,
     "sessions/held_rows_any": requeue_sessions.HeldRow,
     "sessions/held_locks": requeue_sessions.HeldLock,
@@ -100,7 +102,7 @@ def test_who_is_killed_is_known_as_he_was_shown_also_after_a_pool_has_handed_the
 
     def reckoned(text: str, of: str) -> str:
         bare = " ".join(re.sub(r"--[^\n]*", "", text).split())
-        found = re.search(rf"\(CAST\(DATEDIFF\(SECOND, '20000101', {re.escape(of)}\).*?\* 60000000", bare)
+        found = re.search(rf"\(CAST\(DATEDIFF\(DAY, '19700101', {re.escape(of)}\).*?\* 60000000", bare)
         assert found is not None, of
         return found[0]
 

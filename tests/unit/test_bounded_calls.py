@@ -18,6 +18,26 @@ def test_what_comes_in_time_is_returned_or_raised() -> None:
     assert discarded == []
 
 
+def test_a_call_that_is_of_no_use_is_left_before_its_time() -> None:
+    calls, discarded, release, asked = BoundedCalls(), list[int](), threading.Event(), list[bool]()
+
+    def hang() -> int:
+        release.wait()
+        return 7
+
+    def hopeless() -> bool:
+        asked.append(True)
+        return True
+
+    with pytest.raises(CallTimeoutError):
+        calls.within(86_400.0, hang, discarded.append, hopeless=hopeless)
+    release.set()
+    wait_until(lambda: discarded == [7])
+    assert asked == [True]
+    assert calls.within(60.0, lambda: 8, discarded.append, hopeless=hopeless) == 8
+    assert asked == [True], "a call that returns soon is not asked about"
+
+
 def test_what_comes_late_is_given_back_and_makes_room() -> None:
     calls, discarded, release = BoundedCalls(), list[int](), threading.Event()
 

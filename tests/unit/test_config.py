@@ -204,6 +204,26 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
         ("u:hush@h/d", "this is no target; a URL begins with postgresql:// or mssql://"),
         ("mysql://u:hush@h/d", "mysql:// is not a kind of URL that qmon knows"),
         ("Server=x;PWD=hush", "the connection string names neither a DRIVER nor a DSN"),
+        (
+            "Data Source=h;Initial Catalog=d;User ID=u;Password=hush;Encrypt=true",
+            "the connection string names neither a DRIVER nor a DSN; if it is one of ADO.NET, write mssql://user@host:",
+        ),
+        (
+            'Server=tcp:h,1433;Database=d;User Id=u;Password="hush;{"',
+            "the connection string names neither a DRIVER nor",
+        ),
+        (
+            "Host=h;Username=u;Password=hush;Database=d",
+            "the connection string names neither a DRIVER nor a DSN; if it is one of ADO.NET, write postgresql://user@",
+        ),
+        (
+            "jdbc:sqlserver://h:1433;databaseName=d;user=u;password=hush;encrypt=true",
+            "qmon does not read JDBC URLs; write mssql://user@host:1433/Database",
+        ),
+        (
+            "jdbc:postgresql://h/d?user=u&password=hush",
+            "qmon does not read JDBC URLs; write postgresql://user@host:5432/database",
+        ),
         ("DRIVER={x;PWD=hush", "the connection string is not KEYWORD=value"),
         ("DRIVER=x;pqopt={password=hush}", "a password inside pqopt is not taken; give it as PWD"),
         ("postgresql://u:hush@h:x/d", "the postgresql:// URL has no valid port"),

@@ -11,27 +11,35 @@ import pytest
 from qmon.engines.base import Rows
 from qmon.engines.rows import records
 from qmon.engines.sql import queries
+from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
-from qmon.operate.actions.requeue_sessions import _SEEN, _taken
+from qmon.operate.actions.requeue_sessions import _SEEN, _refuse_hidden, _taken
 from qmon.operate.sql import Sql
 
 LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")
 CLUSTERED, OTHER = 72057594000000001, 72057594000000002
 POPPER, PUSHER = 61, 62
+NONE: Mapping[str, object] = {}
 
 
 class Server:
     """Answers with locks and rows as SQL Server's driver gives them."""
 
-    def __init__(self, locks: list[tuple[int, int, str]], seen: list[str]) -> None:
+    def __init__(self, locks: list[tuple[int, int, str]], seen: list[str], *, hidden: bool = False) -> None:
         self.asked: list[str] = []
         self._rows: dict[str, list[tuple[object, ...]]] = {
             "held_locks": [*locks],
+            "hidden_rows": [(hidden,)],
             "seen_locks": [(place,) for place in seen],
             "seen_locks_any": [(place,) for place in seen],
         }
 
-    def fetch(self, kind: type[Any], name: str, names: Mapping[str, object], values: Mapping[str, object]) -> list[Any]:
+    def exists(self, name: str) -> bool:
+        return queries.exists("sqlserver", name, (16, 0))
+
+    def fetch(
+        self, kind: type[Any], name: str, names: Mapping[str, object], values: Mapping[str, object] = NONE
+    ) -> list[Any]:
         self.asked.append(name)
         query = queries.load("sqlserver", name, (16, 0))
         assert query.names <= names.keys()
@@ -64,3 +72,9 @@ def test_where_pushed_rows_may_be_anywhere_all_must_have_been_seen(layout: Layou
 def test_who_has_locked_more_than_is_compared_is_proven_to_hold_nothing() -> None:
     locks = [(PUSHER, CLUSTERED, f"({n})") for n in range(_SEEN)]
     assert taken(LAYOUT, locks, ["(1)"]) == {}
+
+
+def test_with_optimized_locking_a_requeue_says_why_no_session_is_proven_to_hold_messages() -> None:
+    with pytest.raises(BadInput, match="optimized locking, so the server does not show which session"):
+        _refuse_hidden(cast(Sql, Server([], [], hidden=True)))
+    _refuse_hidden(cast(Sql, Server([], [], hidden=False)))

@@ -115,6 +115,7 @@ PRODUCTS: Final[dict[EngineName, dict[str, tuple[int, int]]]] = {
         "SQL Server 2017": version("14.0.3456.2"), "SQL Server 2019": version("15.0.4236.7"),
         "SQL Server 2022": version("16.0.4135.4"), "SQL Server 2025": version("17.0.1000.7"),
         "Azure SQL Managed Instance": version("16.0"), "Azure SQL Database": version("100.0"),
+        "Azure SQL Database Basic": version("101.0"),
     },
 }  # fmt: skip
 """Servers, and what counts as the version of each: of the two in Azure what ``catalog/session_watch`` says."""
@@ -146,7 +147,7 @@ def test_each_version_gets_its_file_and_the_one_before_it_another(
             taken(engine, name, (first - 1, 99), files, max((each for each in files if each < first), default=None))
     for product, is_version in PRODUCTS[engine].items():
         fitting = [each for each in files if each <= is_version[0]]
-        assert "Azure SQL Database" not in product or max(fitting) == max(files)
+        assert "Azure SQL Database Basic" not in product or max(fitting) == max(files)
         taken(engine, name, is_version, files, max(fitting, default=None))
 
 
@@ -162,11 +163,12 @@ def taken(engine: EngineName, name: str, of: tuple[int, int], files: dict[int, s
 
 
 def test_there_are_files_for_several_versions_of_both_engines() -> None:
-    assert {(engine, max(files)) for engine, _, files in SEVERAL} >= {("sqlserver", 100), ("sqlserver", 16)}
+    assert {(engine, max(files)) for engine, _, files in SEVERAL} >= {("sqlserver", 101), ("sqlserver", 100)}
     assert {engine for engine, *_ in SEVERAL} == set(queries.ENGINES)
     for name in ("session_watch", "session_act"):
         text = " ".join(queries.load("sqlserver", f"catalog/{name}", (11, 0)).text.split())
-        assert "CAST(SERVERPROPERTY('EngineEdition') AS int) IN (5, 12) THEN N'100.0'" in text
+        azure = "CASE @restricted WHEN 1 THEN N'101.0' ELSE N'100.0' END"
+        assert f"CAST(SERVERPROPERTY('EngineEdition') AS int) IN (5, 12) THEN {azure}" in text
         assert "EngineEdition') AS int) = 8 AND CAST(SERVERPROPERTY('ProductVersion')" in text
         assert "LIKE N'12.%' THEN N'16.0'" in text
 

@@ -11,8 +11,10 @@ import pytest
 from qmon.engines.base import Connection, Session
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import ConnectionLost, DeadlineExceeded, Unreachable
+from qmon.model.layout.layout import Layout, TableName
 from qmon.model.samples.polled import ClockSample, CostSample, PausesKnown, ServerSample
 from qmon.model.view import View
+from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, TableRow
 from qmon.monitor.catalog.resolve import NOTHING, Resolved
 from qmon.monitor.poll import runner as run
@@ -188,14 +190,19 @@ def test_where_many_fail_each_poll_finds_some_within_its_round_trips(monkeypatch
 
 
 class Tables(Driver):
-    """A server with one table of two columns, which takes no list of tables and does not tell sizes."""
+    """A server with one table of two columns, which takes no list of tables and does not tell sizes.
+
+    ``ordered``: no partitions divide its index by another column.
+    """
+
+    ordered = True
 
     def answer(self, text: str) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
         columns, _ = super().answer(text)
         rows: dict[str, list[tuple[object, ...]]] = {
             "catalog/tables_plain": [(7, "dbo", "Orders", True, True, None, 0)],
             "catalog/columns_plain": [(7, "Id", "bigint", True, None, None, None, True)],
-            "catalog/indexes_plain": [(7, "PK", True, True, False, 1, "Id", None)],
+            "catalog/indexes_plain": [(7, "PK", True, True, False, self.ordered, 1, "Id", None)],
         }
         return columns, rows.get(self.asked[-1], [])
 
@@ -210,6 +217,21 @@ def test_a_server_that_cannot_run_the_full_catalogue_is_asked_in_plain_words() -
     assert [column.column_name for column in details.columns] == ["Id"]
     assert details.primary is not None
     assert details.primary.keys == ("Id",)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_an_index_that_partitions_divide_by_another_column_leads_to_no_head(ordered: bool) -> None:
+    driver = Tables()
+    driver.ordered = ordered
+    for name in ("tables", "columns", "indexes", "values", "references", "activity"):
+        driver.broken[f"catalog/{name}"] = said("42000", f'schema "l_list" does not exist ({ODD})')
+    catalog = Catalog(connection(driver, VERSION), SqlServer())
+    (table,) = catalog.tables()
+    details = catalog.details([table])[table.table_id]
+    assert details.primary is not None, "rows are still known by their key"
+    facts = table_facts(Layout("q", "fifo", TableName("dbo", "Orders"), id="Id"), details, None, [])
+    assert ("head" in facts.indexes, "ready" in facts.slow) == (ordered, not ordered)
+    assert ("ready" in facts.lists) == ordered
 
 
 def test_what_may_pass_by_itself_is_no_reason_to_ask_less() -> None:

@@ -8,13 +8,14 @@ from typing import Final, cast
 import pytest
 
 from qmon.engines.base import Bound, Connection, Rows
+from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout.io import layout_to_json
 from qmon.operate.install import roles
 from qmon.operate.install.install import REGISTER, available, prepare
-from qmon.operate.install.script import newest, script
+from qmon.operate.install.script import HEADERS, newest, script
 
 ENGINE: Final = SqlServer()
 DESIGNS: Final = available(ENGINE)
@@ -118,7 +119,8 @@ def set_up(major: int, table: str = "orders") -> str:
 
 @pytest.mark.parametrize("major", [*VERSIONS, 100])
 def test_what_setup_prints_for_sql_server_is_a_batch_each(major: int) -> None:
-    *steps, end = batches(set_up(major))
+    header, *steps, end = batches(set_up(major))
+    assert header == HEADERS["sqlserver"].removesuffix("\nGO\n")
     assert end == ""
     assert len(steps) > 20
     for step in steps:
@@ -126,6 +128,20 @@ def test_what_setup_prints_for_sql_server_is_a_batch_each(major: int) -> None:
         assert "ALTER PROCEDURE" not in code or code.startswith("/* qmon control/0"), step
     with pytest.raises(BadInput, match="line GO"):
         set_up(major, "a\nGO\nb")
+
+
+def without_comments(text: str) -> str:
+    return "\n".join(line for line in text.split("\n") if line and not line.startswith("--"))
+
+
+def test_every_printed_script_begins_with_the_same_header() -> None:
+    printed = [*printed_designs(), *printed_setups()]
+    assert len(printed) > 2 * len(DESIGNS)
+    for text in printed:
+        assert without_comments(text).startswith(HEADERS["sqlserver"])
+        assert "\nSET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\n" in f"\n{without_comments(text)}"
+    step = roles.SetupStep("Why.", "SELECT 1")
+    assert without_comments(roles.script(Postgres(), [step])) == f"{HEADERS['postgres']}SELECT 1;"
 
 
 def printed_setups() -> list[str]:

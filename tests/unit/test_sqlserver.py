@@ -15,6 +15,7 @@ from qmon.engines.keywords import format_connection_string
 from qmon.engines.registry import engine_by_words, engine_for
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver import engine
+from qmon.engines.sqlserver import wheel as wheels
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import (
     BadInput,
@@ -72,7 +73,8 @@ def test_a_session_is_set_up_without_values_since_settings_made_with_some_do_not
 # ------------------------------------------------------------------------------------------------------- connecting
 
 
-def test_a_url_is_encrypted_and_checked_unless_the_user_says_otherwise() -> None:
+def test_a_url_is_encrypted_and_checked_unless_the_user_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(odbc, "installed_drivers", lambda: ("ODBC Driver 18 for SQL Server",))
     url = "mssql://me:hush@db1:1444/shop?driver=ODBC+Driver+18+for+SQL+Server"
     assert keywords(url) == {
         "APP": "qmon poll",
@@ -165,13 +167,36 @@ def test_the_best_driver_is_taken(
     monkeypatch: pytest.MonkeyPatch, installed: tuple[str, ...], wheel: str | None, expected: str
 ) -> None:
     monkeypatch.setattr(odbc, "installed_drivers", lambda: installed)
-    monkeypatch.setattr(engine, "wheel_driver", lambda: wheel)
+    monkeypatch.setattr(wheels, "wheel_driver", lambda: wheel)
     assert expected in engine.find_driver()
+
+
+@pytest.mark.parametrize(
+    ("installed", "wheel", "expected"),
+    [
+        ((), "/w/libmsodbcsql-18.6.so.2.1", "/w/libmsodbcsql-18.6.so.2.1"),
+        (("ODBC Driver 18 for SQL Server",), "/w/libmsodbcsql-18.6.so.2.1", "ODBC Driver 18 for SQL Server"),
+        ((), None, "ODBC Driver 18 for SQL Server"),
+    ],
+)
+def test_the_name_that_microsoft_documents_means_the_driver_of_the_wheel_where_none_is_registered(
+    monkeypatch: pytest.MonkeyPatch, installed: tuple[str, ...], wheel: str | None, expected: str
+) -> None:
+    monkeypatch.setattr(odbc, "installed_drivers", lambda: installed)
+    monkeypatch.setattr(wheels, "wheel_driver", lambda: wheel)
+    for given in (
+        "mssql://me@db1/shop?driver=ODBC+Driver+18+for+SQL+Server",
+        "Driver={ODBC Driver 18 for SQL Server};Server=db1;Database=shop;UID=me",
+    ):
+        found = keywords(given)
+        assert [value for name, value in found.items() if name.lower() == "driver"] == [expected]
+    other = keywords("mssql://me@db1/shop?driver=ODBC+Driver+17+for+SQL+Server")
+    assert other["DRIVER"] == "ODBC Driver 17 for SQL Server"
 
 
 def test_without_a_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(odbc, "installed_drivers", lambda: ("PostgreSQL Unicode",))
-    monkeypatch.setattr(engine, "wheel_driver", lambda: None)
+    monkeypatch.setattr(wheels, "wheel_driver", lambda: None)
     wheel = 'pip install "mssql-python-odbc"'
     hint = here(linux=wheel, macos=wheel, windows=r"installer of Microsoft's ODBC Driver 18 .*\(64 bit\)")
     with pytest.raises(MissingDriver, match=hint):
@@ -181,7 +206,7 @@ def test_without_a_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyP
 def test_the_library_in_the_wheel_is_found_without_importing_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    package = tmp_path / engine.WHEEL
+    package = tmp_path / wheels.WHEEL
     for family in ("alpine", "debian_ubuntu", "rhel"):
         for machine in ("x86_64", "arm64"):
             folder = package / "libs" / "linux" / family / machine / "lib"
@@ -198,10 +223,10 @@ def test_the_library_in_the_wheel_is_found_without_importing_it(
         monkeypatch.setattr("platform.machine", lambda machine=machine: machine)
         monkeypatch.setattr("platform.system", lambda: "Linux")
         monkeypatch.setattr("platform.freedesktop_os_release", lambda kind=kind: kind)
-        assert engine.wheel_driver() == str(package / "libs" / expected / "lib" / "libmsodbcsql-18.6.so.2.1")
+        assert wheels.wheel_driver() == str(package / "libs" / expected / "lib" / "libmsodbcsql-18.6.so.2.1")
     monkeypatch.setattr(sys, "path", [])
     sys.path_importer_cache.clear()
-    assert engine.wheel_driver() is None
+    assert wheels.wheel_driver() is None
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import socket
+import time
 from pathlib import Path
 
 import pytest
 
 from qmon.config.file import Config
 from qmon.config.targets import choose
+from qmon.engines import odbc
 from qmon.engines.base import Session, Target
 from qmon.engines.faults import read_fault
+from qmon.engines.postgres import errors as postgres_errors
 from qmon.engines.secret import Secret
-from qmon.engines.sqlserver import engine
+from qmon.engines.sqlserver import engine, wheel
 from qmon.engines.sqlserver import errors as errors
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import (
@@ -107,7 +110,13 @@ def test_without_a_password_one_is_asked_for() -> None:
             "08001",
             f"{DRIVER}Invalid value specified for connection string attribute 'Encrypt' (0)",
             BadInput,
-            "Encrypt",
+            "Encrypt does not take this value; it takes yes, no or strict",
+        ),
+        (
+            "08001",
+            f"{DRIVER}Invalid value specified for connection string attribute 'ApplicationIntent' (0)",
+            BadInput,
+            "it takes ReadOnly or ReadWrite",
         ),
         ("HY000", f"{SERVER}Database 'd' is being recovered. (922)", Unreachable, "not ready yet"),
         ("08001", f"{DRIVER}an error was encountered during handshakes before login. (26)", Unreachable, "at once"),
@@ -118,6 +127,57 @@ def test_other_troubles(sqlstate: str, record: str, kind: type[QmonError], part:
     assert type(problem) is kind
     assert part in str(problem)
     assert getattr(problem, "retryable", True)
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "record"),
+    [
+        ("01000", "[unixODBC][Driver Manager]Can't open lib 'ODBC Driver 81 for SQL Server' : file not found (0)"),
+        ("IM002", "[Microsoft][ODBC Driver Manager] Data source name not found and no default driver specified (0)"),
+    ],
+)
+def test_a_mistyped_driver_gets_the_list_of_those_installed(
+    sqlstate: str, record: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(odbc, "installed_drivers", lambda: ("PostgreSQL Unicode", "FreeTDS"))
+    monkeypatch.setattr(wheel, "wheel_driver", lambda: "/w/libmsodbcsql-18.6.so.2.1")
+    fault = read_fault((sqlstate, f"[{sqlstate}] {record}"))
+    for engine_errors, name, installed in (
+        (errors, "ODBC Driver 81 for SQL Server", "FreeTDS, ODBC Driver 18 for SQL Server, PostgreSQL Unicode"),
+        (postgres_errors, "Postgres Unicode", "FreeTDS, PostgreSQL Unicode"),
+    ):
+        problem = engine_errors.connecting(fault, Target("shop", None, {"DRIVER": name, "Server": "db1"}))
+        assert str(problem) == f"shop: there is no ODBC driver {name!r}; installed: {installed}"
+        path = engine_errors.connecting(fault, Target("shop", None, {"DRIVER": "/opt/lib/driver.so"}))
+        assert "there is no ODBC driver" not in str(path)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (0x20, "the server closed the connection"),
+        (0x2746, "the server closed the connection"),
+        (0x274C, "the network did not answer in time"),
+        (0xFFFF, "TCP Provider: Error code 0xFFFF"),
+    ],
+)
+def test_numbers_of_socket_errors_become_words(number: int, words: str) -> None:
+    records = f"[08S01] {DRIVER}TCP Provider: Error code 0x{number:X} ({number}) (SQLExecDirectW)"
+    problem = errors.running(read_fault(("08S01", records)), "probe/server", "me")
+    assert isinstance(problem, ConnectionLost)
+    assert str(problem) == f"the connection was lost: {words}"
+
+
+def test_a_server_is_refused_only_if_each_of_its_addresses_refuses() -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+        assert errors.is_refused(f"127.0.0.1,{port}")
+        assert errors.is_refused(f"tcp:localhost,{port}")
+        bound.listen()
+        assert not errors.is_refused(f"127.0.0.1,{port}")
+    assert not errors.is_refused(r"127.0.0.1\inst")
+    assert not errors.is_refused("nowhere.invalid,1")
 
 
 def test_a_timeout_is_looked_into() -> None:
@@ -228,18 +288,20 @@ def test_a_missing_permission_comes_with_the_grant_that_helps(words: str, number
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [wheel.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
         found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}")
+        began = time.monotonic()
         with pytest.raises(Unreachable, match=f"nothing listens on 127.0.0.1 port {port}: connection refused"):
-            ENGINE.connect(found, Session("test", login_timeout_s=1))
+            ENGINE.connect(found, Session("test", login_timeout_s=600))
+        assert time.monotonic() - began < 300, "the driver itself would try until its deadline"
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [wheel.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) -> None:
     found = target(f"mssql://me:hushhush@nowhere.invalid:1433/shop?driver={driver}")
     with pytest.raises(Unreachable, match=r"the host name 'nowhere\.invalid' is unknown") as told:
@@ -248,7 +310,7 @@ def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) ->
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [wheel.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -260,7 +322,7 @@ def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [wheel.wheel_driver()] if found])
 def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_GRACE_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listening:

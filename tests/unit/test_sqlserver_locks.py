@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.engine import AZURE, RESTRICTED, SqlServer
 from qmon.model.layout.layout import Layout, TableName
+from qmon.model.text import count
 from qmon.model.view import View
+from qmon.model.waits.known import meaning
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.probes.locks import EVERY_S
+from qmon.monitor.probes.locks import EVERY_S, ROWS_HIDDEN
+from qmon.monitor.probes.memo import FULL
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 from tests.polled import Counting
@@ -180,3 +184,88 @@ class Noting(Driver):
         if text.startswith(f"/* qmon {self.probe} */"):
             self.noted.append(self.values[-1])
         return super().answer(text)
+
+
+OPTIMIZED = {"table_id": 0, "index_id": 0, "name": None, "xid": "", "taken": False, "place": "", "locks": 0}
+
+
+def old_writers(driver: Driver) -> Driver:
+    """The same server, whose transactions are older than the timeout of the queues."""
+    answered = driver.row
+
+    def row(name: str, columns: Any, poll: int) -> Any:
+        found = answered(name, columns, poll)
+        at = [column for column, _ in columns].index("transaction_s") if name == "probe/writers" else None
+        return found if at is None else [(*each[:at], 3600.0, *each[at + 1 :]) for each in found]
+
+    driver.row = row
+    return driver
+
+
+def test_with_optimized_locking_what_is_held_is_a_lower_bound_with_that_reason() -> None:
+    shop = Shop(old_writers(served([OPTIMIZED, lock(0, "7", "(a)")], [{"place": "(a)", "keys": 1}])))
+    shop.poll()
+    view = shop.poll()
+    for name, rows in (("q0", 1.0), ("q1", 0.0)):
+        queue = view.queue(name)
+        assert queue is not None
+        for figure in (queue.in_progress, queue.stuck):
+            assert (figure.value, figure.at_least, figure.reason) == (rows, True, ROWS_HIDDEN)
+    idle = view.queue("q1")
+    assert idle is not None
+    assert idle.verdict.code == "cannot tell"
+    assert ROWS_HIDDEN in idle.verdict.proof
+
+
+def test_without_an_old_transaction_nothing_is_stuck_with_optimized_locking_either() -> None:
+    view = Shop(served([OPTIMIZED])).poll()
+    queue = view.queue("q1")
+    assert queue is not None
+    assert (queue.stuck.value, queue.stuck.at_least) == (0.0, False)
+    assert (queue.in_progress.value, queue.in_progress.at_least) == (0.0, True)
+
+
+def test_the_pops_of_an_installed_design_keep_their_locks() -> None:
+    installed = [replace(layout, routines=(("pop", TableName("dbo", "pop")),)) for layout in QUEUES]
+    view = Shop(old_writers(served([OPTIMIZED])), installed).poll()
+    queue = view.queue("q1")
+    assert queue is not None
+    assert (queue.stuck.value, queue.stuck.at_least) == (0.0, False)
+    assert (queue.in_progress.value, queue.in_progress.at_least) == (0.0, False)
+
+
+def test_a_wait_for_a_transaction_names_its_table_and_gets_advice_of_its_own() -> None:
+    for version in ((16, 0), (AZURE, 0), (RESTRICTED, 0)):
+        text = queries.load("sqlserver", "probe/blocking", version).text
+        assert "CHARINDEX(N'hobtid=', t.resource_description)" in text
+        assert "IN (N'KEY', N'RID', N'PAGE', N'HOBT', N'XACT')" in text
+    for name in ("deadlock_graphs", "deadlock_reports"):
+        for version in ((16, 0), (AZURE, 0)):
+            assert "(UnderlyingResource/*/@objectname)[1]" in queries.load("sqlserver", f"probe/{name}", version).text
+    for event in ("LCK_M_S_XACT", "LCK_M_S_XACT_READ", "LCK_M_S_XACT_MODIFY"):
+        found = meaning("Lock", event)
+        assert found is not None
+        assert "READPAST" not in f"{found.why} {found.do}"
+
+
+@pytest.mark.parametrize(("deep", "limits"), [(True, {1}), (False, {FULL})])
+def test_a_deep_queue_is_counted_up_to_the_limit_where_nothing_else_counts_it(deep: bool, limits: set[int]) -> None:
+    there, asked = 2_400, list[int]()
+
+    def head(_: int) -> tuple[Mapping[str, object], ...]:
+        limit = next(value for value in driver.values if type(value) is int)
+        asked.append(limit)
+        return ({"head_id": "7", "counted": min(there, limit)},)
+
+    def depth(_: int) -> tuple[Mapping[str, object], ...]:
+        return ({"ready": there},) if deep else ()
+
+    driver = Driver(answering({"probe/head": head, "probe/depth": depth, "probe/table_counters": lambda _: ()}))
+    shop = Shop(driver, QUEUES[:1])
+    shown = []
+    for _ in range(12):
+        queue = shop.poll().queue("q0")
+        assert queue is not None
+        shown.append(queue.ready.text(count))
+    assert set(asked[2:]) - {FULL} == limits - {FULL}
+    assert set(shown) == ({"~2,400"} if deep else {"≥1,001"})

@@ -17,7 +17,8 @@ from qmon.engines.faults import read_fault
 from qmon.engines.registry import engine_for
 from qmon.engines.secret import Secret
 from qmon.engines.sqlserver import errors
-from qmon.engines.sqlserver.engine import SqlServer, wheel_driver
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.wheel import wheel_driver
 from qmon.errors import BadInput, PasswordNeeded, QmonError, Unreachable
 from tests.unit.test_sqlserver import target
 
@@ -34,6 +35,7 @@ def sent(found: Target, monkeypatch: pytest.MonkeyPatch, platform: str = "linux"
         raise pyodbc.Error("HYT00", "[HYT00] [Microsoft][ODBC Driver 18 for SQL Server]Login timeout expired (0)")
 
     monkeypatch.setattr("qmon.engines.odbc.pyodbc.connect", connect)
+    monkeypatch.setattr("qmon.engines.odbc.installed_drivers", lambda: (DRIVER,))
     monkeypatch.setattr(errors, "why_unreachable", lambda server: f"no answer from {server}")
     monkeypatch.setattr("qmon.engines.sqlserver.logins.sys.platform", platform)
     with pytest.raises(Unreachable):

@@ -10,7 +10,7 @@ import pytest
 
 from qmon.engines.faults import DriverFault
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import AZURE, SqlServer
+from qmon.engines.sqlserver.engine import AZURE, RESTRICTED, SqlServer
 from qmon.engines.sqlserver.errors import running
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, TableName
@@ -35,7 +35,7 @@ from tests.tsql_types import Type
 MAILS: Final = Layout("mails", "fifo", TableName("dbo", "Mails"), poppers=Clients(procedure="*"))
 INSTALLED: Final = Layout("jobs", "heap", TableName("q", "jobs"), routines=(("pop", TableName("q", "jobs_pop")),))
 FACTS: Final = {"mails": TableFacts(11), "jobs": TableFacts(12)}
-VERSIONS: Final = ((11, 0), (13, 0), (14, 0), (15, 0), (16, 0), (17, 0), (AZURE, 0))
+VERSIONS: Final = ((11, 0), (13, 0), (14, 0), (15, 0), (16, 0), (17, 0), (AZURE, 0), (RESTRICTED, 0))
 OURS: Final = frozenset(
     f"probe/{name}"
     for name in ("horizon", "version_store", "server_counters", "procedures", "routines_of_tables", "fragmentation")

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import cast
 
+import pyodbc
 import pytest
 
-from qmon.engines.base import Bound, Connection, Rows
+from qmon.engines import odbc
+from qmon.engines.base import Bound, Connection, Rows, Session, Statement, Target
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.engine import RESTRICTED, SqlServer
+from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import TableName
 from qmon.operate.actions import undo_tables
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, TableColumn
+from tests.unit.test_sqlserver_seam import Cursor, Raw, Result
 
 ASKED = {
     15: {"VIEW SERVER STATE", "ALTER ANY CONNECTION"},
     16: {"VIEW SERVER PERFORMANCE STATE", "ALTER ANY CONNECTION"},
     100: {"VIEW DATABASE STATE", "KILL DATABASE CONNECTION"},
+    101: {"VIEW DATABASE STATE", "KILL DATABASE CONNECTION"},
 }
 """What sees the sessions of others and ends them: before 2022, from then on, and in Azure SQL Database."""
 
@@ -48,6 +53,43 @@ def test_azure_has_no_roles_of_the_server() -> None:
     assert "SERVER ROLE" in text("control/operator_signal", 16)
     assert "SERVER" not in text("control/operator_signal", 100)
     assert "SUSER_ID" not in text("catalog/setup", 100)
+
+
+def test_where_the_right_is_not_enough_only_the_list_of_clients_needs_the_view_of_connections() -> None:
+    names = {file.name for file in queries.all_files() if file.engine == "sqlserver"}
+    there = [name for name in names if queries.exists("sqlserver", name, (RESTRICTED, 0))]
+    reading = {name for name in there if "sys.dm_exec_connections" in text(name, RESTRICTED)}
+    # the session tries to read it; the list of clients stays unknown, because idle consumers need last statements
+    assert reading == {"catalog/session_watch", "catalog/session_act", "probe/clients"}
+    for name in ("catalog/session_watch", "catalog/session_act"):
+        found = text(name, RESTRICTED)
+        assert found.index("BEGIN TRY") < found.index("sys.dm_exec_connections AS c") < found.index("END TRY")
+
+
+def test_the_role_is_named_instead_of_a_right_that_is_held_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "VIEW DATABASE STATE permission was denied on object 'server', database 'shop'."
+    for version, grant in (
+        ("100.0", "GRANT VIEW DATABASE STATE TO [me]"),
+        ("101.0", "ALTER SERVER ROLE ##MS_ServerStateReader## ADD MEMBER [me]"),
+    ):
+        row: Result = (("version", "session_id", "login", "standby"), -1, [(version, 61, "me", False)])
+        raw = Raw(row)
+        monkeypatch.setattr(odbc, "connect", lambda *_, raw=raw: raw)
+        connection = SqlServer().connect(Target("shop", "sqlserver", {"Server": "db1", "Driver": "x"}), Session("poll"))
+        monkeypatch.setattr(Cursor, "execute", refusing(said))
+        with pytest.raises(PermissionMissing) as caught:
+            connection.fetch(Bound(Statement("probe/clients", "SELECT 1", (), ("n",))))
+        monkeypatch.undo()
+        assert caught.value.grant == grant
+
+
+def refusing(said: str) -> Callable[..., None]:
+    """Return the method of a cursor whose server refuses the statement with these words."""
+
+    def execute(*_: object) -> None:
+        raise pyodbc.ProgrammingError("42000", f"[42000] [Microsoft][SQL Server]{said} (262) (SQLExecDirectW)")
+
+    return execute
 
 
 def test_an_operator_alters_no_schema_and_makes_no_table() -> None:

@@ -102,7 +102,14 @@ class Waited(BoundedCalls):
         super().__init__()
         self.seconds: list[float] = []
 
-    def within(self, seconds: float, call: Callable[[], T], discard: Callable[[T], None], of: str = "") -> T:
+    def within(
+        self,
+        seconds: float,
+        call: Callable[[], T],
+        discard: Callable[[T], None],
+        of: str = "",
+        hopeless: Callable[[], bool] = bool,
+    ) -> T:
         self.seconds.append(seconds)
         return super().within(seconds, call, discard, of)
 

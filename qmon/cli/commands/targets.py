@@ -67,7 +67,9 @@ def _drivers() -> list[str]:
         from qmon.engines import odbc
     except MissingDriver:
         return []
-    return sorted(odbc.installed_drivers())
+    from qmon.engines.sqlserver import wheel
+
+    return sorted({*odbc.installed_drivers(), *wheel.names()})
 
 
 def _answered(row: NamedTarget) -> str:

@@ -172,7 +172,7 @@ class NamedTarget(TypedDict):
 
 
 class TargetsReport(TypedDict):
-    """``qmon targets``. ``drivers``: the ODBC drivers that the driver manager knows by name."""
+    """``qmon targets``. ``drivers``: the names of ODBC drivers that ``driver=`` takes."""
 
     schema: Literal[1]
     targets: list[NamedTarget]

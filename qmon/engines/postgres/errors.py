@@ -134,13 +134,8 @@ def connecting(fault: DriverFault, target: Target) -> QmonError:
 
 
 def _connecting(fault: DriverFault, target: Target) -> QmonError:
-    if fault.sqlstate == "IM002":
-        dsn = lookup(target.parameters, "DSN")
-        if dsn is not None:
-            return BadInput(f"there is no DSN {dsn!r}; {drivers.DSNS}")
-        return MissingDriver("the connection string names no driver; DRIVER={PostgreSQL Unicode} does")
-    if "Can't open lib" in fault.text or fault.sqlstate in ("IM003", "IM004"):
-        return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.POSTGRES}")
+    if fault.sqlstate in ("IM002", "IM003", "IM004") or "Can't open lib" in fault.text:
+        return _missing_driver(fault, target)
     address = _WHERE.search(fault.text)
     where = "the server"
     if address is not None:
@@ -150,6 +145,20 @@ def _connecting(fault: DriverFault, target: Target) -> QmonError:
         if found := re.search(pattern, words):
             return make(found, where, target)
     return Unreachable(f"{where} cannot be used: {words}")
+
+
+def _missing_driver(fault: DriverFault, target: Target) -> QmonError:
+    if (driver := lookup(target.parameters, "Driver")) is not None:
+        from qmon.engines import odbc
+
+        if (problem := drivers.unknown(driver, odbc.installed_drivers())) is not None:
+            return problem
+    if fault.sqlstate == "IM002":
+        dsn = lookup(target.parameters, "DSN")
+        if dsn is not None:
+            return BadInput(f"there is no DSN {dsn!r}; {drivers.DSNS}")
+        return MissingDriver("the connection string names no driver; DRIVER={PostgreSQL Unicode} does")
+    return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.POSTGRES}")
 
 
 def running(fault: DriverFault, name: str, role: str) -> QmonError:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree
 
@@ -20,7 +17,7 @@ from qmon.engines.rows import records
 from qmon.engines.sql import lasting
 from qmon.engines.sql.queries import load, render
 from qmon.engines.sqlserver import errors as errors
-from qmon.engines.sqlserver import logins
+from qmon.engines.sqlserver import logins, wheel
 from qmon.engines.sqlserver.freetds import DEFAULTS, is_freetds, translated
 from qmon.errors import BadInput, MissingDriver, QmonError
 from qmon.model.layout.zones import UTC_ZONE, Zone
@@ -30,12 +27,13 @@ if TYPE_CHECKING:
 
     from qmon.engines.odbc import OdbcConnection
 
-DRIVER_NAMES: Final = ("ODBC Driver 18 for SQL Server", "ODBC Driver 17 for SQL Server", "FreeTDS")
+DRIVER_NAMES: Final = (wheel.DRIVER_NAME, "ODBC Driver 17 for SQL Server", "FreeTDS")
 """The drivers that are used where the user names none, best first; Microsoft's wheel comes before FreeTDS."""
 
-WHEEL: Final = "mssql_python_odbc"
 AZURE: Final = 100
 """What counts as the version of Azure SQL Database: its own number, 12, is that of SQL Server 2014."""
+RESTRICTED: Final = 101
+"""The same for a user that has VIEW DATABASE STATE and yet may not read all sessions: Basic, S0, S1, elastic pools."""
 _MAX_NAME: Final = 128
 _EPOCH: Final = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
 _MOST_VALUES: Final = 2_000
@@ -208,6 +206,7 @@ class SqlServer:
 
         words, limit_s = self.keywords(target, session), session.login_timeout_s
         password = target.password if logins.takes_password(words) else None
+        server = lookup(words, "Server", "Address")  # a DSN has its own
         grace_s = _GRACE_S if lookup(words, "Authentication") is None else _GRACE_ENTRA_S
         try:
             raw = _LOGINS.within(
@@ -215,11 +214,13 @@ class SqlServer:
                 lambda: odbc.connect(words, password, limit_s, explain),
                 lambda late: late.close(),
                 target.name,
+                lambda: server is not None and errors.is_refused(server),
             )
         except CallTimeoutError:
             raise errors.hanging(target) from None
         login = lookup(target.parameters, "UID") or ""
-        connection = over(raw, lambda fault, name: errors.running(fault, name, login), session)
+        restricted = False
+        connection = over(raw, lambda fault, name: errors.running(fault, name, login, restricted=restricted), session)
         connection.hide_raised(target.raised_hidden)
         try:
             wait = -1 if session.lock_timeout_s is None else max(1, round(session.lock_timeout_s * 1000))
@@ -236,7 +237,7 @@ class SqlServer:
         except BaseException:
             connection.close()
             raise
-        login = found.login
+        login, restricted = found.login, connection.version[0] >= RESTRICTED
         return connection
 
     def keywords(self, target: Target, session: Session) -> dict[str, str]:
@@ -252,8 +253,10 @@ class SqlServer:
         if lookup(given, "DSN", "FILEDSN") is not None:  # the DSN decides
             given = logins.checked(given, "")
         else:
-            driver = lookup(given, "Driver") or find_driver()
-            out["DRIVER"] = driver
+            named = lookup(given, "Driver")
+            out["DRIVER"] = driver = find_driver(named)
+            if named != driver:
+                given = without(given, ("Driver",))
             given = logins.checked(given, driver)
             if is_freetds(driver):
                 given, out = translated(given), out | DEFAULTS
@@ -289,50 +292,21 @@ def _ahead(zone: Zone, time: str, *, local: bool) -> str:
     return f"CASE {' '.join(cases)} ELSE {first[1]} END" if cases else str(first[1])
 
 
-def find_driver() -> str:
-    """The driver's name, or the path of its library; raises ``MissingDriver`` naming what to install."""
+def find_driver(given: str | None = None) -> str:
+    """Return the driver's name, or the path of its library: the best one installed if the user has ``given`` none.
+
+    Raises ``MissingDriver`` that names what to install.
+    """
     from qmon.engines import odbc
 
     installed = odbc.installed_drivers()
+    if given is not None:
+        return (wheel.called(given) if given not in installed else None) or given
     microsoft = next((name for name in DRIVER_NAMES[:-1] if name in installed), None)
-    found = microsoft or wheel_driver() or next((name for name in DRIVER_NAMES[-1:] if name in installed), None)
+    found = microsoft or wheel.wheel_driver() or next((name for name in DRIVER_NAMES[-1:] if name in installed), None)
     if found is None:
         raise MissingDriver(f"no ODBC driver for SQL Server is installed: {drivers.sql_server()}")
     return found
-
-
-def wheel_driver() -> str | None:
-    """The driver's library inside the wheel of Microsoft, found without importing that package; ``None``: not there.
-
-    Of the libraries for several distributions in the wheel, the one for this machine.
-    """
-    spec = importlib.util.find_spec(WHEEL)
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    machine = {"amd64": "x86_64", "aarch64": "arm64"}.get(platform.machine().lower(), platform.machine().lower())
-    found: list[Path] = []
-    for place in spec.submodule_search_locations:
-        found.extend(sorted(Path(place).rglob("libmsodbcsql*")))
-    fitting = [path for path in found if machine in path.parts and path.is_file()]
-    family = _family()
-    best = [path for path in fitting if family in path.parts] or fitting
-    return str(best[-1]) if best else None
-
-
-def _family() -> str:
-    """What the wheel calls this kind of system."""
-    if platform.system() == "Darwin":
-        return "macos"
-    try:
-        release = platform.freedesktop_os_release()
-    except OSError:
-        return "debian_ubuntu"
-    kinds = {release.get("ID", ""), *release.get("ID_LIKE", "").split()}
-    if "alpine" in kinds:
-        return "alpine"
-    if kinds & {"rhel", "fedora", "centos"}:
-        return "rhel"
-    return "suse" if kinds & {"suse", "sles", "opensuse"} else "debian_ubuntu"
 
 
 def _version(text: str) -> tuple[int, int]:

@@ -5,14 +5,17 @@ Numbers: Microsoft's list of database engine errors; negative and small ones com
 
 from __future__ import annotations
 
+import errno
 import re
 import socket
+from dataclasses import replace
 from typing import Final
 
 from qmon.engines import drivers
 from qmon.engines.base import Target
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import lookup
+from qmon.engines.sqlserver import wheel
 from qmon.engines.sqlserver.logins import password_missing_for
 from qmon.errors import (
     BadInput,
@@ -59,6 +62,24 @@ def why_unreachable(server: str, timeout_s: float = 1.0) -> str:
     return f"{host} port {port} takes connections, but no SQL Server answers there in time"
 
 
+def is_refused(server: str, timeout_s: float = 1.0) -> bool:
+    """Return whether every address of the ``server`` refuses connections to its port. ``server``: as above.
+
+    Takes at most about ``timeout_s`` seconds for each address. A named instance without a port has no port to try.
+    """
+    found = _SERVER.fullmatch(server.strip())
+    if found is None or (found["instance"] is not None and found["port"] is None):
+        return False
+    try:
+        address = found["host"].strip(), int(found["port"] or DEFAULT_PORT)
+        socket.create_connection(address, timeout_s, all_errors=True).close()
+    except ExceptionGroup as problems:
+        return all(isinstance(each, ConnectionRefusedError) for each in problems.exceptions)
+    except OSError:
+        return False
+    return False
+
+
 _LOGIN_FAILED: Final = (18456, 18452, 18470, 18486, 18487, 18488)
 _NO_DATABASE: Final = (4060, 911)
 _CLOSED_DATABASE: Final = (916, 4064)
@@ -84,6 +105,27 @@ _TICKET: Final = here(
     macos="kinit gets one, klist shows those there are",
     windows="the account must be one of the domain, or the server's name (SPN) is not registered there",
 )
+_YES_NO: Final = "yes or no"
+# What Microsoft's driver 18 accepts, by the keyword that its error names; it was tried with each.
+_TAKES: Final = {
+    "encrypt": "yes, no or strict (also mandatory for yes, optional for no)",
+    "trustservercertificate": _YES_NO,
+    "trusted_connection": _YES_NO,
+    "multisubnetfailover": _YES_NO,
+    "applicationintent": "ReadOnly or ReadWrite",
+}
+# Errors of sockets as the driver writes them: errno, on Windows the number of Winsock.
+_SOCKET_ERROR: Final = re.compile(
+    r"(?:TCP Provider|Named Pipes Provider|SMux Provider): Error code (0x[0-9A-F]+)", re.I
+)
+_SOCKET_WORDS: Final = {
+    **dict.fromkeys(
+        (errno.EPIPE, errno.ECONNRESET, errno.ECONNABORTED, 10053, 10054), "the server closed the connection"
+    ),
+    **dict.fromkeys((errno.ETIMEDOUT, 10060), "the network did not answer in time"),
+    **dict.fromkeys((errno.ECONNREFUSED, 10061), "connection refused"),
+    **dict.fromkeys((errno.EHOSTUNREACH, errno.ENETUNREACH, 10051, 10065), "no route to the server"),
+}
 _TLS: Final = re.compile(r"certificate|SSL Provider|TLS|encryption", re.I)
 _UNTRUSTED: Final = re.compile(r"certificate verify failed|certificate chain|self.signed|local issuer", re.I)
 _OBJECT_DENIED: Final = re.compile(
@@ -94,12 +136,14 @@ _STATE_DENIED: Final = re.compile(r"(VIEW (?:ANY )?(?:SERVER|DATABASE)[\w ]*?) p
 
 def connecting(fault: DriverFault, target: Target) -> QmonError:
     """The error for a fault while connecting."""
-    return _with_name(_connecting(fault, target, frozenset(fault.numbers)), target)
+    return _with_name(_connecting(_readable(fault), target, frozenset(fault.numbers)), target)
 
 
 def hanging(target: Target) -> QmonError:
     """The error for a login that hung until its deadline."""
     server = lookup(target.parameters, "Server", "Address") or "the server"
+    if is_refused(server):
+        return _with_name(Unreachable(why_unreachable(server)), target)
     problem = Unreachable(
         f"logging in to {server} does not come to an end; is it a SQL Server, and does it know this encryption?"
     )
@@ -139,12 +183,22 @@ def _connecting(fault: DriverFault, target: Target, numbers: frozenset[int]) -> 
     return Unreachable(f"cannot connect: {text}")
 
 
+def _readable(fault: DriverFault) -> DriverFault:
+    """The fault with words for the numbers of socket errors."""
+
+    def words(found: re.Match[str]) -> str:
+        return _SOCKET_WORDS.get(int(found[1], 16), found[0])
+
+    return replace(fault, text=_SOCKET_ERROR.sub(words, fault.text))
+
+
 def _not_accepted(text: str) -> QmonError | None:
     """What the driver does not take, before it asks the server."""
     if "SSPI Provider" in text:
         return Unreachable(f"no Kerberos ticket of this account can be used: {_TICKET}; {text}")
-    if "Invalid value specified for connection string attribute" in text:
-        return BadInput(text)
+    if found := re.search("Invalid value specified for connection string attribute '([^']*)'", text):
+        takes = _TAKES.get(found[1].lower())
+        return BadInput(f"{found[1]} does not take this value; it takes {takes}" if takes else text)
     return None
 
 
@@ -160,14 +214,20 @@ def _refused_for_good(fault: DriverFault, target: Target, numbers: frozenset[int
 
 
 def _missing_driver(fault: DriverFault, target: Target) -> QmonError | None:
+    if fault.sqlstate not in ("IM002", "IM003", "IM004") and "Can't open lib" not in fault.text:
+        return None
+    if (driver := lookup(target.parameters, "Driver")) is not None:
+        from qmon.engines import odbc
+
+        names = {*odbc.installed_drivers(), *wheel.names()}
+        if (problem := drivers.unknown(driver, names)) is not None:
+            return problem
     if fault.sqlstate == "IM002":
         dsn = lookup(target.parameters, "DSN")
         if dsn is not None:
             return BadInput(f"there is no DSN {dsn!r}; {drivers.DSNS}")
         return MissingDriver("the connection string names no driver; DRIVER={ODBC Driver 18 for SQL Server} does")
-    if "Can't open lib" in fault.text or fault.sqlstate in ("IM003", "IM004"):
-        return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.sql_server_loads()}")
-    return None
+    return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.sql_server_loads()}")
 
 
 def _login_failed(fault: DriverFault, target: Target, user: str | None) -> QmonError:
@@ -200,8 +260,12 @@ def _with_name(problem: QmonError, target: Target) -> QmonError:
     return problem
 
 
-def running(fault: DriverFault, name: str, login: str) -> QmonError:
-    """The error for a fault of the statement ``name``, run as ``login``."""
+def running(fault: DriverFault, name: str, login: str, *, restricted: bool = False) -> QmonError:
+    """The error for a fault of the statement ``name``, run as ``login``.
+
+    ``restricted``: the login has VIEW DATABASE STATE, which this tier of Azure SQL Database does not find enough.
+    """
+    fault = _readable(fault)
     numbers, state = frozenset(fault.numbers), fault.sqlstate
     gone = state in _LOST_STATES or _KILLED in numbers
     if gone or "connection is broken" in fault.text or "connection has been closed" in fault.text:
@@ -215,7 +279,7 @@ def running(fault: DriverFault, name: str, login: str) -> QmonError:
         text = "chosen as the victim of a deadlock" if _DEADLOCK in numbers else fault.text
         return QueryFailed(f"{name}: {text}; try again", sqlstate="40001", query=name, numbers=fault.numbers)
     if numbers.intersection(_PERMISSION) or _DENIED.search(fault.text):
-        grant = _grant(fault.text, login)
+        grant = _grant(fault.text, login, restricted=restricted)
         line = f"{line}; this helps: {grant}" if grant else line
         return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
     if found := _ABSENT.search(fault.text):
@@ -223,10 +287,12 @@ def running(fault: DriverFault, name: str, login: str) -> QmonError:
     return QueryFailed(line, sqlstate=state, query=name, numbers=fault.numbers)
 
 
-def _grant(text: str, login: str) -> str:
+def _grant(text: str, login: str, *, restricted: bool) -> str:
     to = "[" + (login or "the_login").replace("]", "]]") + "]"
     if found := _OBJECT_DENIED.search(text):
         return " ".join(("GRANT", found[1], "ON", f"[{found[3]}].[{found[2].replace(']', ']]')}]", "TO", to))
-    if found := _STATE_DENIED.search(text):
+    if (found := _STATE_DENIED.search(text)) and restricted:
+        return f"ALTER SERVER ROLE ##MS_ServerStateReader## ADD MEMBER {to}"
+    if found:
         return " ".join(("GRANT", found[1], "TO", to))
     return ""

@@ -26,6 +26,9 @@ ANALYZED_OFTEN: Final = 4
 """This many updates of the statistics in 20 seconds cost more than they are worth."""
 
 
+# By engine the statement that brings statistics up to date, and where the server keeps the statements of deadlocks.
+_REFRESH: Final = {"postgres": "ANALYZE", "sqlserver": "UPDATE STATISTICS"}
+_DEADLOCK_REPORTS: Final = {"postgres": "the server's log", "sqlserver": "the event session system_health"}
 _TOTALS: Final = ("counters", "table_counters")
 """They tell which tables are the queue's."""
 
@@ -44,7 +47,8 @@ def _statistics(s: RuleInput) -> str | None:
                 when = f"updated {duration(s.snapshot.sampled_at - sample.updated_at)} ago"
             believed = "no rows" if sample.estimated_rows is None else f"{sample.estimated_rows:,} rows"
             name = _table(s, tables.index(sample.table_id))
-            return f"plans assume {believed} in {name}, which has {sample.rows:,} ({when}): ANALYZE helps"
+            helps = _REFRESH[s.snapshot.engine]
+            return f"plans assume {believed} in {name}, which has {sample.rows:,} ({when}): {helps} helps"
     return None
 
 
@@ -91,7 +95,7 @@ def _deadlocks(s: RuleInput) -> str | None:
         return f"{text}; seen just before one, waiting for each other: {waiting}"
     if found.circles or len(s.snapshot.queues) > 1:
         return None  # which queue they are about is not known, or it is another one
-    return f"{text}; their statements are in the server's log"
+    return f"{text}; their statements are in {_DEADLOCK_REPORTS[s.snapshot.engine]}"
 
 
 def _about(circle: Circle, s: RuleInput, layout: Layout) -> bool:

@@ -41,6 +41,11 @@ _U: Final[Words] = (
     "workers reach for the same row: READPAST or ROWLOCK is missing",
     "WITH (UPDLOCK, READPAST, ROWLOCK), an index in the order of pops; short transactions",
 )
+_XACT: Final[Words] = (
+    "the end of a transaction that has changed the row (optimized locking)",
+    "a long transaction, or workers that change the same rows",
+    "short transactions; screen 4 names the session that holds it",
+)
 _X: Final[Words] = (
     "an exclusive lock on a row",
     "rows that another worker holds are changed",
@@ -99,9 +104,9 @@ MEANT: Final[dict[str, Words]] = {
     "pool_log_rate_governor": _RATE,
     "hadr_throttle_log_rate_governor": _RATE,
     "lck_m_u": _U,
-    "lck_m_s_xact": _U,
-    "lck_m_s_xact_read": _U,
-    "lck_m_s_xact_modify": _U,
+    "lck_m_s_xact": _XACT,
+    "lck_m_s_xact_read": _XACT,
+    "lck_m_s_xact_modify": _XACT,
     "lck_m_x": _X,
     "lck_m_s": _S,
     "lck_m_is": _S,

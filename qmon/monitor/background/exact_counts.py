@@ -360,7 +360,7 @@ class ExactCounts(BackgroundReader):
             task.wanted = False
             return
         statement = statements.of(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
-        clock = statements.of("clock", ClockSample)
+        clock = statements.of_target("clock")
         batch, took, head = [clock.bound, statement.bound, clock.bound], math.inf, None
         for _ in range(_TRIES):  # what is left of the best is the statement
             began, rows, ended = self.own.fetch(connection, statements, batch, found.facts.tables)

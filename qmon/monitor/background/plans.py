@@ -60,7 +60,7 @@ class PlanReader:
     def _of(self, connection: Connection, statements: StatementCache, spec: Spec) -> QueuePlans:
         queue, table = spec.layout.queue, spec.layout.table.name
         if not statements.has("plans"):
-            now = records(ClockSample, connection.fetch(statements.of("clock", ClockSample).bound))[0]
+            now = records(ClockSample, connection.fetch(statements.of_target("clock").bound))[0]
             return QueuePlans(queue, now.now_at, unread=_NO_HISTORY)
         asked = statements.of("plan_history", PlanHistorySample)
         history = records(PlanHistorySample, connection.fetch(asked.bound))[0]

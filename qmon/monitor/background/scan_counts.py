@@ -12,7 +12,6 @@ from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
 from qmon.model.counts import TableCount
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.samples.polled import ClockSample
 from qmon.model.snapshot import QueueSamples
 from qmon.model.text import duration
 from qmon.monitor.background.scan import EVERY_S, Allowance, Scan, Throttle, allowance, parts_of
@@ -162,7 +161,7 @@ class ScanCounts:
 
     def _begin(self, connection: Connection, statements: StatementCache, spec: Spec) -> Scan:
         began = self._clock()
-        connection.fetch(statements.of("clock", ClockSample).bound)
+        connection.fetch(statements.of_target("clock").bound)
         self._trip_s = min(self._trip_s, self._clock() - began)
         if not statements.has("scan_parts"):
             raise QueryFailed("this server's tables cannot be counted", query="probe/scan_parts")

@@ -111,7 +111,7 @@ class WaitSampler(BackgroundReader):
         if statements.has("wait_totals") or not statements.has("waits"):
             return True
         circles = statements.of("circles", CircleSample, _CIRCLES).bound if statements.has("circles") else None
-        sample, clock = statements.of("waits", WaitSample).bound, statements.of("clock", ClockSample).bound
+        sample, clock = statements.of_target("waits").bound, statements.of_target("clock").bound
         began = records(ClockSample, connection.fetch(clock))[0].now_at
         last = waited_at = self._clock()
         planned = 0.0

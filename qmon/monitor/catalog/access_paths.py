@@ -53,13 +53,13 @@ def table_facts(
         order_by=reader.order_by,
         order_by_number=reader.type_of(reader.order_by) in WHOLE,
         newest_id_seek=reader.type_of(layout.id) in WHOLE
-        and any(index.keys[:1] == (layout.id,) and index.where is None for index in details.indexes),
+        and any(index.keys[:1] == (layout.id,) and index.where is None for index in details.ordered_indexes),
         columns=details.facts_columns,
         unknown=reader.unknown,
         slow=reader.slow,
         indexes=reader.indexes,
         filtered=frozenset(
-            i.name for i in details.indexes if i.where is not None and i.name in reader.indexes.values()
+            i.name for i in details.ordered_indexes if i.where is not None and i.name in reader.indexes.values()
         ),
         lists=reader.lists(),
     )
@@ -70,7 +70,7 @@ def walk_of(details: TableDetails, ids: Sequence[str], queue: str | None = None)
 
     ``queue``: the column with the name of the queue, where one table holds several.
     """
-    whole = [each for each in details.indexes if each.where is None and _never_null(details, each.keys[0])]
+    whole = [each for each in details.ordered_indexes if each.where is None and _never_null(details, each.keys[0])]
     index = next((each for id in ids[::-1] for each in whole if each.keys[0] == id), None)
     if index is None and queue is not None:
         by_queue = next((each for each in whole if each.keys[:2] == (queue, ids[-1])), None)
@@ -148,7 +148,7 @@ class _Reader:
 
     def _index_of(self, state: str, then: Sequence[str]) -> Index | None:
         """An index of the rows of this state alone, in the order of ``then``; without a state: of all rows."""
-        for index in self.details.indexes:
+        for index in self.details.ordered_indexes:
             if self.state is None:
                 if index.where is None and index.keys[: len(then)] == tuple(then):
                     return index
@@ -207,7 +207,7 @@ class _Reader:
         """An index that has the rows of every state in the order of a time, which is then the order of pops."""
         if self.state is None or self.layout.traits.order != "fifo":
             return None
-        for index in self.details.indexes:
+        for index in self.details.ordered_indexes:
             if index.where is None and len(index.keys) > 1 and index.keys[1] == self.state.column:
                 column = self.details.column(index.keys[0])
                 if column is not None and column.not_null and column.type_name in TIME_TYPES:
@@ -215,7 +215,7 @@ class _Reader:
         return None
 
     def _leads(self, column: str) -> Index | None:
-        return next((i for i in self.details.indexes if i.where is None and i.keys[:1] == (column,)), None)
+        return next((i for i in self.details.ordered_indexes if i.where is None and i.keys[:1] == (column,)), None)
 
     def _due(self) -> None:
         due = self.layout.due_at

@@ -91,6 +91,7 @@ class IndexRow:
     is_unique: bool
     is_primary: bool
     is_partial: bool
+    is_ordered: bool
     position: int
     column_name: str | None
     predicate: str | None
@@ -151,7 +152,8 @@ class RoleRow:
 class Index:
     """An ordered index. ``keys``: its columns, ``None`` for an expression; ``where``: the rows it holds, if not all.
 
-    ``whole``: it is unique, and holds every row.
+    ``whole``: it is unique, and holds every row. ``ordered``: its rows can be read in the order of ``keys``, which
+    partitions by another column prevent (SQL Server).
     """
 
     name: str
@@ -160,6 +162,7 @@ class Index:
     keys: tuple[str | None, ...]
     where: Condition | None = None
     whole: bool = False
+    ordered: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +181,11 @@ class TableDetails:
     def facts_columns(self) -> tuple[Column, ...]:
         """The columns as ``TableFacts`` has them."""
         return tuple(column.for_facts for column in self.columns)
+
+    @property
+    def ordered_indexes(self) -> tuple[Index, ...]:
+        """The indexes along which rows can be read in order."""
+        return tuple(index for index in self.indexes if index.ordered)
 
     @property
     def primary(self) -> Index | None:
@@ -346,4 +354,5 @@ def _indexes(rows: Sequence[IndexRow], brackets: bool) -> Iterator[Index]:
             tuple(key.column_name for key in keys),
             where,
             first.is_unique and not first.is_partial,
+            first.is_ordered,
         )

@@ -122,7 +122,7 @@ def _numbered(table: TableDetails, id_: str) -> bool:
     column = table.column(id_)
     if column is None or not (column.is_identity or column.sequence_id is not None):
         return False
-    return any(index.where is None and index.keys[:1] == (id_,) for index in table.indexes)
+    return any(index.where is None and index.keys[:1] == (id_,) for index in table.ordered_indexes)
 
 
 def _found(group: Group, rows: dict[TableName, TableRow], details: Details, local: Callable[[], Zone]) -> FoundGroup:

@@ -12,18 +12,14 @@ from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
-from qmon.model.samples.clients import ClientSample
-from qmon.model.samples.counters import ServerCounters, with_counters
+from qmon.model.samples.counters import with_counters
 from qmon.model.samples.polled import (
     BlockingSample,
-    ClockSample,
     CostSample,
     PartialSample,
     PauseSample,
     PausesKnown,
     ServerSample,
-    WaitSample,
-    WriterSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.monitor.background.exact_counts import ExactCounts
@@ -55,10 +51,7 @@ from qmon.redact import hide_passwords
 _FIGURES: Final = (*(figure.field for figure in QUEUE_FIGURES), "rates")
 """By the names used in ``unknown``; ``rates`` are all that counters tell."""
 _MOVED: Final = "its table has another name now, or is gone, or our role may not read it any more"
-_WAITERS: Final = 200
-"""Waiting sessions whose blockers are asked for, at most."""
 _STATEMENT: Final = 1000
-_STATEMENT_SHORT: Final = 200
 
 
 class Collector:
@@ -249,8 +242,7 @@ class Collector:
         if not any(wait.kind == "Lock" for wait in waits):
             return (), 0.0
         began = self._clock()
-        values = {"limit": _WAITERS, "chars": _STATEMENT if shown else _STATEMENT_SHORT, "waiters": int(shown)}
-        statement = self._statements.of("blocking", BlockingSample, values)
+        statement = self._statements.of_target("blocking", {"chars": _STATEMENT, "waiters": 1} if shown else None)
         if not self.observer.due(statement.key):
             return None, 0.0
         rows = self._ask([statement], failures).get(("", "blocking"))
@@ -273,7 +265,7 @@ class Collector:
     def _ask(self, statements: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
         """Ask once more in this poll, because of what it has found."""
         of_poll = self._runner.one_trip, self._runner.missed
-        clock = self._statements.of("clock", ClockSample)
+        clock = self._statements.of_target("clock")
         found, failed = self._runner.run([*statements, clock], [each.key for each in statements], later=True)
         self._runner.one_trip, self._runner.missed = of_poll
         self.observer.learn(self._runner.times, self._runner.alone, None)
@@ -281,7 +273,7 @@ class Collector:
         return found
 
     def _wanted(self, now: float, focus: Focus) -> list[ProbeStatement]:
-        statements = [self._statements.of("server", ServerSample)]
+        statements = [self._statements.of_target("server")]
         queues = {name: self._queues[name] for name in self._read}
         facts = [probes.facts for probes in queues.values()]
         tables = [table for each in facts for table in each.tables] + self._groups.counted
@@ -300,25 +292,23 @@ class Collector:
         statements += self._groups.wanted(now, focus.rows_of, ROW_LIMIT, focus.listing)
         statements += replica(self._statements) if self._standby else []
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
-            statements.append(self._statements.of("writers", WriterSample))
+            statements.append(self._statements.of_target("writers"))
         statements += self._procedures.wanted(now, self._queues)
         statements += self._broker.wanted(now) + self._state.wanted(now)
-        statements += self._statements.optional("server_counters", ServerCounters)
+        statements += self._statements.optional("server_counters")
         statements += self._locks.wanted(now, self._queues, focus)
         statements += self._messages.wanted(now, queues, self._brief)
         statements.append(self._statements.of("pauses_known", PausesKnown))
         if self._pauses:  # the table comes with the first pause
             statements.append(self._statements.of("pauses", PauseSample))
-        statements.append(self._statements.of("waits", WaitSample))
-        statements.append(
-            self._statements.of("clients", ClientSample, self._clients.asked(now) | {"chars": _STATEMENT_SHORT})
-        )
+        statements.append(self._statements.of_target("waits"))
+        statements.append(self._statements.of_target("clients", self._clients.asked(now)))
         statements += self._server.wanted(now, tables, focus, every_s=self._turns.every_s)
         statements += self._statements.of_tables("partial", PartialSample, tables)
         statements += self._replaced.wanted()
         statements += self._permissions.wanted({name: probes.facts for name, probes in self._queues.items()})
-        statements.append(self._statements.of("cost", CostSample))
-        statements.append(self._statements.of("clock", ClockSample))
+        statements.append(self._statements.of_target("cost"))
+        statements.append(self._statements.of_target("clock"))
         return statements
 
     def _seen(self, results: Results, started: float) -> Collection[str]:

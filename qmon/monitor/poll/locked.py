@@ -8,7 +8,7 @@ from typing import Final
 
 from qmon.model.samples.polled import SequenceSample
 from qmon.model.snapshot import ProbeFailure
-from qmon.monitor.catalog.lock_holders import LOCKED, PROBE, LockHolderSample
+from qmon.monitor.catalog.lock_holders import LOCKED, PROBE
 from qmon.monitor.probes.queue import QueueProbes
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
@@ -60,7 +60,7 @@ class LockedTables:
             self._held = frozenset()
             return list(failures)
         ids = self._statements.engine.ids(sorted({table for each in asked.values() for table in each.facts.tables}))
-        rows = ask([self._statements.of(PROBE, LockHolderSample, {"tables": ids})]).get(("", PROBE))
+        rows = ask([self._statements.of_target(PROBE, {"tables": ids})]).get(("", PROBE))
         if rows is None:  # our role may not see locks
             return list(failures)
         words = {row.table_id: row.words for row in rows}

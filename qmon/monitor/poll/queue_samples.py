@@ -15,7 +15,7 @@ from qmon.monitor.background.scan_counts import uncounted, version_of
 from qmon.monitor.poll.budget import ProbeBudget
 from qmon.monitor.poll.server import ServerProbes
 from qmon.monitor.probes.listing import page_of
-from qmon.monitor.probes.locks import Locks
+from qmon.monitor.probes.locks import ROWS_HIDDEN, Locks
 from qmon.monitor.probes.messages import MessageProbes, messages_of
 from qmon.monitor.probes.queue import QueueProbes, head_of, ring_probe
 from qmon.monitor.probes.statements import Found, Results, first
@@ -50,6 +50,8 @@ class QueueFiling:
         issued = every.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
         counted = self._slow.counted(queue)
         unknown = {**uncounted(facts, counted), **facts.unknown}
+        if self._locks.hides_rows(layout):
+            unknown |= dict.fromkeys(("in_progress", "stuck"), ROWS_HIDDEN)
         left_out = self._observer.left_out(queue)
         held_at = None
         last: tuple[tuple[HeldSample, ...], float] | None = None
@@ -83,6 +85,8 @@ class QueueFiling:
             if focus.listing is None or focus.rows_of != queue
             else page_of(probes, focus.listing, results) or (None, None)
         )
+        depth = probes.believed(first(results, "depth", queue), head, counted.count)
+        memo.counted_apart = depth is not None or counted.count is not None
         return QueueSamples(
             layout=layout, counters=every.counters.get(facts.table_id),
             data_counters=every.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
@@ -94,7 +98,7 @@ class QueueFiling:
             held_counted=self._engine.shows_deleted,
             scheduled=scheduled, scheduled_at=scheduled_at, dead=dead, dead_at=dead_at,
             sized_at=self._server.sized_at(facts.tables), ring=ring,
-            depth=probes.believed(first(results, "depth", queue), head, counted.count), count=counted.count,
+            depth=depth, count=counted.count,
             diagnostics=self._messages.diagnostics(probes, results),
             messages=messages, page=page, unknown=unknown, left_out=left_out,
             partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),

@@ -27,9 +27,6 @@ _EVERY_S: Final = 0.9
 """Seconds between two readings of use and horizon, at least; faster polls leave them out."""
 _STALE_S: Final = 6.0
 """Seconds for which a poll without the horizon, the version store or latches has those of an earlier one."""
-_HOLDERS: Final = 20
-_STATEMENT: Final = 200
-_TEXTS: Final = 50
 _TEXTS_EVERY_S: Final = 10.0
 
 
@@ -104,7 +101,7 @@ class ServerProbes:
         """
         if self._sampler is not None:
             self._sampler.pace(focus)
-        asked = self._statements.optional("wait_totals", WaitTotal)
+        asked = self._statements.optional("wait_totals")
         if tables and (now - self._statistics_at >= STATISTICS_S or tables != self._tables):
             self._statistics_at, self._tables = now, tables
             asked += self._statements.of_tables("statistics", StatisticsSample, tables)
@@ -116,10 +113,10 @@ class ServerProbes:
             self._asked_at = now
             if tables and self._latched:
                 ids = self._statements.engine.ids(tables)
-                asked += self._statements.optional("latches", LatchSample, {"tables": ids, "chars": _STATEMENT})
+                asked += self._statements.optional("latches", {"tables": ids})
             asked += self._statements.of_tables("uses", UseSample, tables)
-            asked += self._statements.optional("horizon", HorizonSample, {"limit": _HOLDERS, "chars": _STATEMENT})
-            asked += self._statements.optional("version_store", VersionStoreSample)
+            asked += self._statements.optional("horizon")
+            asked += self._statements.optional("version_store")
         return asked
 
     def found(self, results: Results, server: ServerSample, *, one_trip: bool) -> ServerRead:
@@ -198,7 +195,7 @@ class ClientsAsked:
         self._all_at = float("-inf")
 
     def asked(self, now: float) -> dict[str, Value]:
-        """The values of the probe ``clients``; ``now``: our monotonic clock, seconds."""
+        """Return the values of the probe ``clients`` for this poll; ``now``: our monotonic clock, seconds."""
         every = now - self._all_at >= _TEXTS_EVERY_S
         self._all_at = now if every else self._all_at
-        return {"limit": MOST_CLIENTS, "texts": MOST_CLIENTS if every else _TEXTS}
+        return {"texts": MOST_CLIENTS} if every else {}

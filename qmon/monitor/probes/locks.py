@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from qmon.model.layout.layout import Layout
+from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.messages import TriedSample
 from qmon.model.samples.polled import HeldSample
 from qmon.monitor.probes.queue import STILL, QueueProbes
@@ -18,8 +20,11 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 from qmon.monitor.source import Focus
 
 EVERY_S: Final = 15.0
+# Why rows held are a lower bound; qmon's own designs pop with UPDLOCK, under which the locks stay.
+ROWS_HIDDEN: Final = "with optimized locking the server shows no lock on rows that a transaction has changed"
 _PROBE: Final = "locks"
 _PLACES: Final = 1000
+_NO_TABLE: Final = 0
 _TRIED: Final = ("tried", "tried_state")
 
 
@@ -27,7 +32,8 @@ _TRIED: Final = ("tried", "tried_state")
 class LockSample:
     """One row a lock on a row of a queue's table; ``locks``: all of this kind that ``xid`` has.
 
-    ``taken``: exclusive, on what was deleted, changed or added; else on what is about to be changed.
+    ``taken``: exclusive, on what was deleted, changed or added; else on what is about to be changed. ``table_id`` 0: no
+    lock, but a sign that the database has optimized locking.
     """
 
     table_id: int
@@ -57,6 +63,7 @@ class Locks:
         self._last: dict[str, tuple[HeldSample, ...]] = {}
         self.read: frozenset[str] = frozenset()
         """The queues whose locks were read in this poll."""
+        self._optimized = False
 
     def asks(self, probes: QueueProbes) -> bool:
         """Whether the holders of a queue's rows are read here, and not by a probe of its own."""
@@ -82,6 +89,10 @@ class Locks:
         tables = self._statements.engine.ids(sorted({probes.facts.table_id for probes in asked.values()}))
         return [self._statements.of(_PROBE, LockSample, {"tables": tables, "places": _PLACES})]
 
+    def hides_rows(self, layout: Layout) -> bool:
+        """Whether transactions may hold rows of this queue without a lock that the server shows."""
+        return self._optimized and pops_in_transaction(layout) and not layout.routines
+
     def last(self, name: str) -> tuple[tuple[HeldSample, ...], float] | None:
         """What a queue's rows were held by when the locks were read last, and how many seconds ago that was."""
         return (self._last[name], self._now - self._read_at) if name in self._last else None
@@ -102,6 +113,7 @@ class Locks:
         rows: tuple[LockSample, ...] | None = results.pop(("", _PROBE), None)
         if rows is not None:  # else it was not its turn, or failed
             self._read_at = self._asked_at
+            self._optimized = any(row.table_id == _NO_TABLE for row in rows)
         asked = {name: probes for name, probes in queues.items() if self.asks(probes)} if rows is not None else {}
         own = {name: [row for row in rows or () if _of(row, probes)] for name, probes in asked.items()}
         checks = []

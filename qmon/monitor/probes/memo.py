@@ -21,14 +21,16 @@ class Memo:
 
     ``bounded``: the head is sought from a known id on, since seeking it from the start was dear (many dead rows).
     ``still``: polls for which the head has been the same. ``counted``: rows that the newest head saw. ``denied``: how
-    many times in a row the server counted no row while there were some. ``extra``: by figure (``scheduled``,
-    ``dead``) how many were counted, and when, server clock, seconds. ``counted_whole_at``: when the last count of the
-    whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the positions of a ring in
-    the newest poll. ``idle``: nothing was ready or in progress when it was last read.
+    many times in a row the server counted no row while there were some. ``counted_apart``: rows beyond the limit are
+    counted in another way, by the server or a scan, so that most polls need not count up to it. ``extra``: by figure
+    (``scheduled``, ``dead``) how many were counted, and when, server clock, seconds. ``counted_whole_at``: when the
+    last count of the whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the
+    positions of a ring in the newest poll. ``idle``: nothing was ready or in progress when it was last read.
     """
 
     polls: int = 0
     over_limit: bool = False
+    counted_apart: bool = False
     head_limit: int = FULL
     bounded: bool = False
     bounds: deque[str] = field(default_factory=lambda: deque(maxlen=_BOUND_LAG))

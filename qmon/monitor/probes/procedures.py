@@ -53,7 +53,7 @@ class Procedures:
         elif self._known and now - self._read_at >= _READ_EVERY_S:
             self._read_at = now
             ids = self._statements.engine.ids(sorted(self._known))
-            asked.append(self._statements.of(_READS, ReadsSample, {"procedures": ids}))
+            asked.append(self._statements.of_target(_READS, {"procedures": ids}))
         return asked
 
     def _find(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:

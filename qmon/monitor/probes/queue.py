@@ -217,7 +217,7 @@ class QueueProbes:
             return []
         memo = self.memo
         recount = memo.polls % _RECOUNT_EVERY == crc32(self.layout.queue.encode()) % _RECOUNT_EVERY
-        memo.head_limit = FULL if not memo.over_limit or recount else 1
+        memo.head_limit = FULL if not memo.over_limit or recount or not memo.counted_apart else 1
         values: dict[str, Value] = {"limit": memo.head_limit, "head": memo.bound()}
         if probe in WALKS:
             values |= {"walk": _WALK, "table_id": self.facts.table_id}

@@ -5,30 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from qmon.model.samples.server_state import (
-    LimitsSample,
-    LogSample,
-    ReplicationSample,
-    ServerState,
-    ServiceSample,
-    TempSessionSample,
-    TempSpaceSample,
-)
+from qmon.model.samples.server_state import ServerState
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
+from qmon.monitor.probes.target_probes import POOL_LIMITS, TARGET_PROBES
 
-READ_EVERY: Final[dict[str, tuple[type, float]]] = {
-    "log": (LogSample, 30.0),
-    "replication": (ReplicationSample, 15.0),
-    "temp_space": (TempSpaceSample, 60.0),
-    "temp_sessions": (TempSessionSample, 60.0),
-    "service": (ServiceSample, 60.0),
-    "limits": (LimitsSample, 15.0),
-    "pool_limits": (LimitsSample, 15.0),
+# Seconds between two readings of each probe.
+READ_EVERY: Final[dict[str, float]] = {
+    "log": 30.0,
+    "replication": 15.0,
+    "temp_space": 60.0,
+    "temp_sessions": 60.0,
+    "service": 60.0,
+    "limits": 15.0,
+    POOL_LIMITS: 15.0,
 }
-"""By probe the record of its rows, and seconds between two readings."""
-POOL_LIMITS: Final = "pool_limits"
-"""Asked for in an elastic pool alone."""
 _STALE: Final = 3.0
 """Times the pace of a probe, after which what could not be read again is no longer shown."""
 
@@ -53,10 +44,10 @@ class ServerStateProbes:
         """The statements that are due; ``now``: our monotonic clock, seconds."""
         due = [
             probe for probe in self._able
-            if now - self._asked_at[probe] >= READ_EVERY[probe][1] and (probe != POOL_LIMITS or self._pooled)
+            if now - self._asked_at[probe] >= READ_EVERY[probe] and (self._pooled or not TARGET_PROBES[probe].in_pool)
         ]  # fmt: skip
         self._asked_at |= dict.fromkeys(due, now)
-        return [self._statements.of(probe, READ_EVERY[probe][0]) for probe in due]
+        return [self._statements.of_target(probe) for probe in due]
 
     def learn(
         self, results: Results, failures: Sequence[ProbeFailure], now_at: float
@@ -80,9 +71,7 @@ class ServerStateProbes:
         return self._fresh(now_at), older
 
     def _fresh(self, now_at: float) -> ServerState | None:
-        found = {
-            probe: each for probe, each in self._found.items() if now_at - each[0] <= _STALE * READ_EVERY[probe][1]
-        }
+        found = {probe: each for probe, each in self._found.items() if now_at - each[0] <= _STALE * READ_EVERY[probe]}
         if not found:
             return None
         rows: Results = {("", probe): each[1] for probe, each in found.items()}

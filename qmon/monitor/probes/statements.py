@@ -11,6 +11,7 @@ from qmon.engines.base import Bound, Engine, Statement, Value
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.samples.polled import CounterSample, SequenceSample
+from qmon.monitor.probes.target_probes import TARGET_PROBES
 
 PART: Final = "@"
 """Between a probe's name and its part."""
@@ -79,9 +80,15 @@ class StatementCache:
         statement = queries.render(query, {name: names.get(name) for name in query.names}, self.engine)
         return ProbeStatement(probe, record, Bound(statement, values), queue)
 
-    def optional(self, probe: str, record: type, values: Mapping[str, Value] | None = None) -> list[ProbeStatement]:
-        """The statement for one probe of the target; none where this engine, at this version, has no such probe."""
-        return [self.of(probe, record, values)] if self.has(probe) else []
+    def of_target(self, probe: str, values: Mapping[str, Value] | None = None) -> ProbeStatement:
+        """Return the statement for one of ``TARGET_PROBES``. ``values`` replace those that the probe declares."""
+        declared = TARGET_PROBES[probe]
+        ids: dict[str, Value] = {declared.ids: self.engine.ids((0,))} if declared.ids else {}
+        return self.of(probe, declared.record, {**ids, **declared.values, **(values or {})})
+
+    def optional(self, probe: str, values: Mapping[str, Value] | None = None) -> list[ProbeStatement]:
+        """Return the statement of ``of_target``, or nothing if this engine, at this version, has no such probe."""
+        return [self.of_target(probe, values)] if self.has(probe) else []
 
     def of_tables(
         self, probe: str, record: type, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None

@@ -74,11 +74,18 @@ def in_progress(q: QueueSamples, held: HeldRows | None, at: float) -> Figure:
     if q.ring is not None:
         return Figure(float(q.ring.pop_held))
     if pops_in_transaction(q.layout):
-        return _of_held(q, Figure(float(held.rows)), at) if held is not None else _unknown(q, "in_progress")
+        if held is None:
+            return _unknown(q, "in_progress")
+        return _of_held(q, _at_least(q, Figure(float(held.rows)), "in_progress"), at)
     scanned = q.count.in_progress if q.count is not None else None
     if q.progress is not None:
         return counted(q, q.progress.in_progress, "in_progress", scanned, at)
     return counted(q, None, "in_progress", scanned if "in_progress" in q.unknown else None, at)
+
+
+def _at_least(q: QueueSamples, figure: Figure, name: str) -> Figure:
+    """The figure as a lower bound if ``unknown`` has a reason for it: the server may hide rows that are held."""
+    return replace(figure, at_least=True, reason=q.unknown[name]) if name in q.unknown else figure
 
 
 def _of_held(q: QueueSamples, figure: Figure, at: float) -> Figure:
@@ -138,7 +145,7 @@ def _held_too_long(q: QueueSamples, held: HeldRows | None, writers: Sequence[Wri
         return _unknown(q, "stuck")
     if held.unseen:
         return Figure(float(held.late), at_least=True, reason=_UNSEEN)
-    return Figure(float(held.late), at_least=not held.whole, reason="" if held.whole else _MORE)
+    return _at_least(q, Figure(float(held.late), at_least=not held.whole, reason="" if held.whole else _MORE), "stuck")
 
 
 def _watched(q: QueueSamples, watched: WatchedProgress, at: float) -> Figure:

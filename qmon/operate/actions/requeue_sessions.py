@@ -83,6 +83,11 @@ class SeenLock:
 
 
 @dataclass(frozen=True, slots=True)
+class _Hidden:
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Found:
     """A holder, with the rows it is proven to hold: the first of them, and how many."""
 
@@ -120,12 +125,24 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
             for each in _with_rows(context, sql, layout, sql.fetch(Holder, "action/sessions/holders", names))
             if each.holder.transaction_s is None or each.holder.transaction_s >= timeout
         ]
+        if not layout.routines and not any(each.count for each in found):
+            _refuse_hidden(sql)
         chosen, left_out = _chosen(found, choice)
         refused = why_not(context, sql) or (None if chosen else _nothing(layout, seen, found, timeout))
         to_end, denied = _to_end(context, sql, chosen)
         plan = _plan(context, layout, sql, chosen, to_end, (*left_out, *_no_rights(denied)), timeout, refused or denied)
         work = EndSessions(to_end)
         return PreparedAction(context, plan, work if to_end else None, work.record)
+
+
+def _refuse_hidden(sql: Sql) -> None:
+    """Raise ``BadInput`` if the server hides which transaction holds a row: no session can be proven to hold one."""
+    name = "action/sessions/hidden_rows"
+    if sql.exists(name) and sql.fetch(_Hidden, name, {})[0].hidden:
+        raise BadInput(
+            "this database has optimized locking, so the server does not show which session holds a message: a pusher "
+            "looks like a consumer; end the session that you know to be stuck on screen 4"
+        )
 
 
 def _with_rows(context: OperatorContext, sql: Sql, layout: Layout, holders: Sequence[Holder]) -> list[_Found]:

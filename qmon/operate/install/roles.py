@@ -13,6 +13,7 @@ from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.install.object_names import table_name
+from qmon.operate.install.script import HEADERS
 
 Role = Literal["monitor", "operator"]
 
@@ -109,15 +110,15 @@ def grants(
 
 
 def script(engine: Engine, steps: Sequence[SetupStep]) -> str:
-    """The steps as SQL that people read and run: each with its purpose above it, on SQL Server a batch.
+    """The steps as SQL that people read and run, after the header: each below its purpose, on SQL Server a batch.
 
     Raises ``BadInput`` for a name that holds a line ``GO``, on SQL Server: it would end a batch.
     """
     if engine.name != "sqlserver":
-        return "\n".join(f"-- {step.purpose}\n{step.text};\n" for step in steps)
+        return "\n".join((HEADERS[engine.name], *(f"-- {step.purpose}\n{step.text};\n" for step in steps)))
     if any(line.strip().upper() == "GO" for step in steps for line in step.text.splitlines()):
         raise BadInput("a script for SQL Server cannot hold a name with a line GO in it; without --print it works")
-    return "\n".join(f"-- {step.purpose}\n{step.text}\nGO\n" for step in steps)
+    return "\n".join((HEADERS[engine.name], *(f"-- {step.purpose}\n{step.text}\nGO\n" for step in steps)))
 
 
 def carry_out(connection: Connection, steps: Sequence[SetupStep]) -> tuple[SetupResult, ...]:

@@ -16,6 +16,12 @@ from qmon.model.layout.io import layout_to_json
 from qmon.operate.install.install import CONTROL, REGISTER, PreparedInstall
 
 WIDTH: Final = 118
+# The first lines of every script that qmon prints. sqlcmd over ODBC has QUOTED_IDENTIFIER OFF: filtered indexes cannot
+# be made then, and procedures made then fail at every call that touches a table with one.
+HEADERS: Final[dict[EngineName, str]] = {
+    "postgres": "SET client_encoding = 'UTF8';\n",
+    "sqlserver": "SET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\nSET NOCOUNT ON;\nSET XACT_ABORT ON;\nGO\n",
+}
 _SLOT: Final = re.compile(r"--\s*\{([a-z0-9_]+)[^}]*\}\s*(.*)")
 _SERVERS: Final[dict[EngineName, str]] = {"postgres": "PostgreSQL", "sqlserver": "SQL Server"}
 
@@ -51,15 +57,13 @@ def script(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> 
 
 def _one_transaction(title: str, parts: list[str]) -> str:
     ended = [part if part.endswith(";") else f"{part}\n;" for part in parts]
-    return "\n\n".join([title, "SET client_encoding = 'UTF8';\nBEGIN;", *ended, "COMMIT;\n"])
+    return "\n\n".join([title, f"{HEADERS['postgres']}BEGIN;", *ended, "COMMIT;\n"])
 
 
 def _batches(title: str, parts: list[str]) -> str:
     guard = "GO\nIF @@TRANCOUNT = 0 SET NOEXEC ON;\nGO"
     body = [f"{part}\n{guard}" for part in parts]
-    first = (
-        "SET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\nSET NOCOUNT ON;\nSET XACT_ABORT ON;\nGO\nBEGIN TRANSACTION;\nGO"
-    )
+    first = f"{HEADERS['sqlserver']}BEGIN TRANSACTION;\nGO"
     return "\n\n".join([title, first, *body, "COMMIT TRANSACTION;\nGO\nSET NOEXEC OFF;\nGO\n"])
 
 

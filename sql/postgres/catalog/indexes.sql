@@ -6,6 +6,7 @@
 -- > is_unique    no two rows have the same key
 -- > is_primary   it is the primary key
 -- > is_partial   it does not hold every row
+-- > is_ordered   always true: an index of a partition is one by itself
 -- > position     1 is the leading column
 -- > column_name  the column; NULL where an expression is indexed
 -- > predicate    of a partial index: which rows it holds, as SQL; NULL where that was left out
@@ -19,6 +20,7 @@ SELECT CAST(i.indrelid AS bigint)                                           AS t
        coalesce(i.indisunique)                                              AS is_unique,
        coalesce(i.indisprimary)                                             AS is_primary,
        i.indpred IS NOT NULL                                                AS is_partial,
+       true                                                                 AS is_ordered,
        CAST(k.position AS integer)                                          AS position,
        CAST(a.attname AS text)                                              AS column_name,
        CASE WHEN i.indpred IS NOT NULL

@@ -6,6 +6,8 @@
 -- > is_unique    no two rows have the same key
 -- > is_primary   it is the primary key
 -- > is_partial   it does not hold every row
+-- > is_ordered   false where partitions divide it by another column than its first: in the order of its keys it is then read
+--                only by a merge of all partitions
 -- > position     1 is the leading column
 -- > column_name  the column
 -- > predicate    of a filtered index: which rows it holds, as SQL; else NULL
@@ -38,6 +40,13 @@ SELECT i.object_id                                                              
        i.is_unique                                                                      AS is_unique,
        i.is_primary_key                                                                 AS is_primary,
        i.has_filter                                                                     AS is_partial,
+       CAST(CASE WHEN EXISTS (
+           SELECT 1 FROM sys.partitions AS n
+           WHERE n.object_id = i.object_id AND n.index_id = i.index_id AND n.partition_number = 2
+       ) AND EXISTS (
+           SELECT 1 FROM sys.index_columns AS d
+           WHERE d.object_id = i.object_id AND d.index_id = i.index_id AND d.partition_ordinal = 1 AND d.key_ordinal <> 1
+       ) THEN 0 ELSE 1 END AS bit) AS is_ordered,
        CAST(ROW_NUMBER() OVER (PARTITION BY i.object_id, i.index_id ORDER BY k.place) AS int) AS position,
        CAST(c.name AS nvarchar(128))                                                    AS column_name,
        i.filter_definition                                                              AS predicate

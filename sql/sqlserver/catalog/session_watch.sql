@@ -2,14 +2,24 @@
 -- statement with values end with that statement.
 -- {lock_timeout!int}  milliseconds to wait for a lock, -1 for ever
 -- > version           the server's version, such as 16.0.4135.4; 100.0 in Azure SQL Database and 16.0 in a Managed Instance,
---                     which both have what later versions have and call themselves 12
+--                     which both have what later versions have and call themselves 12. 101.0 in Azure SQL Database if
+--                     VIEW DATABASE STATE is not enough to read sys.dm_exec_connections: Basic, S0, S1, elastic pools
 -- > session_id        the server's id of this session
 -- > login             who we are
 -- > standby           the database may only be read: a readable secondary, or one that is set so
 SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;
 SET LOCK_TIMEOUT {lock_timeout!int};
+DECLARE @restricted bit = 0;
+IF CAST(SERVERPROPERTY('EngineEdition') AS int) IN (5, 12)
+    AND HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DATABASE STATE') = 1
+BEGIN TRY
+    EXEC sys.sp_executesql N'DECLARE @one int; SELECT TOP (1) @one = c.session_id FROM sys.dm_exec_connections AS c;';
+END TRY
+BEGIN CATCH
+    SET @restricted = 1;
+END CATCH;
 SELECT CASE
-           WHEN CAST(SERVERPROPERTY('EngineEdition') AS int) IN (5, 12) THEN N'100.0'
+           WHEN CAST(SERVERPROPERTY('EngineEdition') AS int) IN (5, 12) THEN CASE @restricted WHEN 1 THEN N'101.0' ELSE N'100.0' END
            WHEN CAST(SERVERPROPERTY('EngineEdition') AS int) = 8
                AND CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128)) LIKE N'12.%' THEN N'16.0'
            ELSE CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128))

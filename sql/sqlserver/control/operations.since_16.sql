@@ -30,9 +30,9 @@ WITH asked AS (
 SELECT TOP (CAST(:limit AS bigint))
        o.id, o.kind, o.queue, o.about, o.[by], o.login, o.reason, o.predicate,
        o.frozen, o.planned, o.done, o.skipped, o.changed, o.refused,
-       (CAST(DATEDIFF(SECOND, '20000101', o.started_at) AS float) + 946684800) + DATEPART(MILLISECOND, o.started_at) / 1000.0E0
+       (CAST(DATEDIFF(DAY, '19700101', o.started_at) AS float) * 86400 + DATEDIFF(SECOND, CAST(o.started_at AS date), o.started_at)) + DATEPART(MILLISECOND, o.started_at) / 1000.0E0
            AS started_at,
-       (CAST(DATEDIFF(SECOND, '20000101', o.ended_at) AS float) + 946684800) + DATEPART(MILLISECOND, o.ended_at) / 1000.0E0
+       (CAST(DATEDIFF(DAY, '19700101', o.ended_at) AS float) * 86400 + DATEDIFF(SECOND, CAST(o.ended_at AS date), o.ended_at)) + DATEPART(MILLISECOND, o.ended_at) / 1000.0E0
            AS ended_at,
        CASE WHEN o.state = 'running'
                  AND (HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER PERFORMANCE STATE') = 1 OR o.login = ORIGINAL_LOGIN())

@@ -10,9 +10,9 @@ SELECT CAST(CASE WHEN OBJECT_ID(N'qmon.pauses', N'U') IS NOT NULL THEN 1 ELSE 0 
                       AND HAS_PERMS_BY_NAME(N'qmon.record_pause', N'OBJECT', N'EXECUTE') = 1
                       AND HAS_PERMS_BY_NAME(N'qmon.lift_pauses', N'OBJECT', N'EXECUTE') = 1
                  THEN 1 ELSE 0 END AS bit)                                                 AS writable,
-       CAST(CASE WHEN HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'CREATE TABLE') = 1
+       CAST(CASE WHEN HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', N'CREATE TABLE') = 1
                       AND (
-                          SCHEMA_ID(N'qmon') IS NULL AND HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'CREATE SCHEMA') = 1
+                          SCHEMA_ID(N'qmon') IS NULL AND HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', N'CREATE SCHEMA') = 1
                           OR HAS_PERMS_BY_NAME(N'qmon', N'SCHEMA', N'ALTER') = 1
                       )
                  THEN 1 ELSE 0 END AS bit)                                                 AS can_create

@@ -31,7 +31,8 @@ WITH tasks AS (
         CAST(t.blocking_session_id AS int) AS blocker,
         MAX(CASE WHEN s.program_name LIKE N'qmon %' AND s.program_name <> N'qmon load' THEN 1 ELSE 0 END) AS ours,
         MAX(t.wait_duration_ms) AS waited_ms,
-        MAX(t.resource_address) AS resource_address
+        MAX(t.resource_address) AS resource_address,
+        MAX(SUBSTRING(t.resource_description, CHARINDEX(N'hobtid=', t.resource_description) + 7, 20)) AS hobt
     FROM sys.dm_os_waiting_tasks AS t
     JOIN sys.dm_exec_requests AS q ON q.session_id = t.session_id
     JOIN sys.dm_exec_sessions AS s ON s.session_id = t.session_id
@@ -50,7 +51,11 @@ pairs AS (
         CASE WHEN b.session_id IS NULL THEN 0 ELSE 1 END AS ahead,
         t.waited_ms,
         l.resource_type,
-        l.resource_associated_entity_id,
+        -- With optimized locking the lock is on a transaction; the description of the wait names the index that it is about.
+        CASE l.resource_type
+            WHEN N'XACT' THEN TRY_CAST(LEFT(t.hobt, PATINDEX(N'%[^0-9]%', t.hobt + N' ') - 1) AS bigint)
+            ELSE l.resource_associated_entity_id
+        END AS resource_associated_entity_id,
         l.resource_description,
         l.request_mode,
         CASE WHEN l.resource_database_id = DB_ID() THEN 1 ELSE 0 END AS here
@@ -132,6 +137,7 @@ SELECT TOP (4000)
         CASE
             WHEN o.name IS NULL THEN NULL
             WHEN f.resource_type = N'OBJECT' THEN N'table ' + h.name + N'.' + o.name
+            WHEN f.resource_type = N'XACT' THEN h.name + N'.' + o.name + N' row changed by a transaction'
             WHEN f.resource_type IN (N'KEY', N'RID')
                 THEN h.name + N'.' + o.name + N' row ' + RTRIM(f.resource_description)
             ELSE h.name + N'.' + o.name + N' ' + LOWER(f.resource_type) + N' ' + RTRIM(f.resource_description)
@@ -140,7 +146,7 @@ SELECT TOP (4000)
         N''
     ) AS nvarchar(400)) AS object,
     CAST(o.object_id AS bigint) AS table_id,
-    (CAST(DATEDIFF(SECOND, '20000101', s.login_time) AS float) + 946684800) + DATEPART(MILLISECOND, s.login_time) / 1000.0
+    (CAST(DATEDIFF(DAY, '19700101', s.login_time) AS float) * 86400 + DATEDIFF(SECOND, CAST(s.login_time AS date), s.login_time)) + DATEPART(MILLISECOND, s.login_time) / 1000.0
         - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60.0 AS started_at,
     CAST(CASE s.is_user_process WHEN 1 THEN 'client backend' WHEN 0 THEN 'background worker' ELSE '' END
         AS varchar(20)) AS kind,
@@ -152,12 +158,10 @@ SELECT TOP (4000)
         WHEN x.began IS NOT NULL THEN 'idle in transaction'
         ELSE 'idle'
     END AS varchar(20)) AS state,
-    CAST(DATEDIFF(
-        SECOND,
-        CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END,
-        GETDATE()
-    ) AS float) AS state_s,
-    CAST(DATEDIFF(SECOND, x.began, GETDATE()) AS float) AS transaction_s,
+    CAST(DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()), CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END), GETDATE()) / 1000.0 AS float) AS state_s,
+    CAST(DATEDIFF(DAY, x.began, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, x.began, GETDATE()), x.began), GETDATE()) / 1000.0 AS float) AS transaction_s,
     CAST(COALESCE(s.login_name, N'') AS nvarchar(128)) AS login,
     CAST(COALESCE(s.program_name, N'') AS nvarchar(128)) AS application,
     CAST(COALESCE(s.host_name, N'') AS nvarchar(128)) AS host,
@@ -168,7 +172,7 @@ LEFT JOIN sys.dm_exec_sessions AS s ON s.session_id = f.session
 LEFT JOIN sys.partitions AS p WITH (NOLOCK)
     ON p.hobt_id = f.resource_associated_entity_id
     AND f.here = 1
-    AND f.resource_type IN (N'KEY', N'RID', N'PAGE', N'HOBT')
+    AND f.resource_type IN (N'KEY', N'RID', N'PAGE', N'HOBT', N'XACT')
 LEFT JOIN sys.objects AS o WITH (NOLOCK)
     ON o.object_id = COALESCE(
         p.object_id,

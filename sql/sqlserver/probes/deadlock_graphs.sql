@@ -13,7 +13,9 @@ SELECT TOP (100)
         + DATEPART(MILLISECOND, r.at) / 1000.0 AS at,
     COALESCE(p.item.value('@spid', 'int'), 0) AS session,
     COALESCE(b.item.value('@spid', 'int'), 0) AS blocker,
-    CAST(OBJECT_ID(k.item.value('@objectname', 'nvarchar(400)')) AS bigint) AS table_id,
+    CAST(OBJECT_ID(COALESCE(
+        k.item.value('@objectname', 'nvarchar(400)'), k.item.value('(UnderlyingResource/*/@objectname)[1]', 'nvarchar(400)')
+    )) AS bigint) AS table_id,
     CAST(COALESCE(p.item.value('@clientapp', 'nvarchar(128)'), N'') AS nvarchar(128)) AS application,
     CAST(COALESCE(LEFT(LTRIM(p.item.value('(inputbuf/text())[1]', 'nvarchar(4000)')), :chars), N'') AS nvarchar(4000)) AS statement
 FROM (

@@ -19,7 +19,9 @@ SELECT TOP (200)
         + DATEPART(MILLISECOND, r.at) / 1000.0 AS at,
     COALESCE(p.item.value('@spid', 'int'), 0) AS session,
     COALESCE(b.item.value('@spid', 'int'), 0) AS blocker,
-    CAST(CASE h.here WHEN 1 THEN OBJECT_ID(k.item.value('@objectname', 'nvarchar(400)')) END AS bigint) AS table_id,
+    CAST(CASE h.here WHEN 1 THEN OBJECT_ID(COALESCE(
+        k.item.value('@objectname', 'nvarchar(400)'), k.item.value('(UnderlyingResource/*/@objectname)[1]', 'nvarchar(400)')
+    )) END AS bigint) AS table_id,
     CAST(COALESCE(CASE h.here WHEN 1 THEN p.item.value('@clientapp', 'nvarchar(128)') END, N'') AS nvarchar(128)) AS application,
     CAST(COALESCE(
         CASE h.here WHEN 1 THEN LEFT(LTRIM(p.item.value('(inputbuf/text())[1]', 'nvarchar(4000)')), :chars) END, N''

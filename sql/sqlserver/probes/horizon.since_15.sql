@@ -54,7 +54,8 @@ FROM (
         x.session_id,
         d.transaction_id,
         COALESCE((SELECT MAX(c.transaction_id) FROM sys.dm_tran_current_transaction AS c), d.transaction_id),
-        DATEDIFF(SECOND, d.database_transaction_begin_time, GETDATE())
+        DATEDIFF(DAY, d.database_transaction_begin_time, GETDATE()) * 86400.0
+            + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, d.database_transaction_begin_time, GETDATE()), d.database_transaction_begin_time), GETDATE()) / 1000.0
     FROM sys.dm_tran_persistent_version_store_stats AS p
     JOIN sys.databases AS b ON b.name = DB_NAME() AND b.is_accelerated_database_recovery_on = 1
     JOIN sys.dm_tran_database_transactions AS d

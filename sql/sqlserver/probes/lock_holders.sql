@@ -19,7 +19,7 @@ FROM (
         CAST(CASE l.request_status WHEN N'GRANT' THEN 0 ELSE 1 END AS bit) AS waits,
         CAST(COALESCE(s.login_name, N'') AS nvarchar(128)) AS login,
         CAST(COALESCE(s.program_name, N'') AS nvarchar(128)) AS application,
-        (CAST(DATEDIFF(SECOND, '20000101', x.began) AS float) + 946684800) + DATEPART(MILLISECOND, x.began) / 1000.0
+        (CAST(DATEDIFF(DAY, '19700101', x.began) AS float) * 86400 + DATEDIFF(SECOND, CAST(x.began AS date), x.began)) + DATEPART(MILLISECOND, x.began) / 1000.0
             - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60.0 AS since_at,
         CAST(COALESCE(LEFT(t.text, 200), N'') AS nvarchar(200)) AS statement,
         ROW_NUMBER() OVER (

@@ -1,5 +1,6 @@
 -- The locks by which transactions hold rows of the queues' tables for themselves, of all queues at once: walking the lock table is
--- dear, whatever it finds. With optimized locking (2025, Azure) there are none by row.
+-- dear, whatever it finds. With optimized locking (2025, Azure SQL Database, Managed Instance) a transaction gives up its lock on
+-- a row at once unless its statement asks for UPDLOCK or the like: a row of table 0 says that this is on.
 -- :tables      the tables' object ids, "1,2"
 -- :places      so many locks of a transaction on an index are listed, the others only counted
 -- > table_id   the table
@@ -11,6 +12,17 @@
 -- > locks      all that the transaction has of this kind on this index
 SELECT TOP (5000) f.table_id, f.index_id, f.name, f.xid, f.taken, f.place, f.locks
 FROM (
+    SELECT
+        CAST(0 AS bigint) AS table_id,
+        CAST(0 AS bigint) AS index_id,
+        CAST(NULL AS nvarchar(128)) AS name,
+        CAST(N'' AS nvarchar(20)) AS xid,
+        CAST(0 AS bit) AS taken,
+        CAST(N'' AS nvarchar(256)) AS place,
+        CAST(0 AS int) AS locks,
+        CAST(0 AS bigint) AS nth
+    WHERE CAST(DATABASEPROPERTYEX(DB_NAME(), 'IsOptimizedLockingOn') AS int) = 1
+    UNION ALL
     SELECT
         k.table_id,
         k.index_id,

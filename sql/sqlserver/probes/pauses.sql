@@ -10,8 +10,8 @@
 SELECT p.queue,
        p.about,
        p.side,
-       CAST(DATEDIFF(SECOND, '20000101', p.since) AS float) + 946684800 AS since_at,
-       CAST(DATEDIFF(SECOND, '20000101', p.until) AS float) + 946684800 AS until_at,
+       CAST(DATEDIFF(DAY, '19700101', p.since) AS float) * 86400 + DATEDIFF(SECOND, CAST(p.since AS date), p.since) AS since_at,
+       CAST(DATEDIFF(DAY, '19700101', p.until) AS float) * 86400 + DATEDIFF(SECOND, CAST(p.until AS date), p.until) AS until_at,
        p.[by],
        p.reason,
        p.way

@@ -9,7 +9,8 @@ SELECT
         CASE
             WHEN r.is_primary_replica = 1 THEN NULL
             WHEN r.is_suspended = 0 AND r.synchronization_state IN (1, 2) AND r.redo_queue_size = 0 THEN 0
-            WHEN r.last_commit_time <= SYSDATETIME() THEN DATEDIFF(SECOND, r.last_commit_time, SYSDATETIME())
+            WHEN r.last_commit_time <= SYSDATETIME() THEN DATEDIFF(DAY, r.last_commit_time, SYSDATETIME()) * 86400.0
+                + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, r.last_commit_time, SYSDATETIME()), r.last_commit_time), SYSDATETIME()) / 1000.0
             WHEN r.last_commit_time <= DATEADD(SECOND, 5, SYSDATETIME()) THEN 0
         END AS float
     ) AS behind_s

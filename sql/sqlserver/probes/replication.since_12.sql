@@ -30,7 +30,8 @@ SELECT TOP (20)
     CAST(
         CASE
             WHEN r.is_local = 1 OR r.last_commit_time > p.last_commit_time THEN NULL
-            ELSE DATEDIFF(SECOND, r.last_commit_time, p.last_commit_time)
+            ELSE DATEDIFF(DAY, r.last_commit_time, p.last_commit_time) * 86400.0
+                + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, r.last_commit_time, p.last_commit_time), r.last_commit_time), p.last_commit_time) / 1000.0
         END
     AS float) AS behind_s
 FROM (

@@ -29,11 +29,11 @@ SELECT
     CAST(0 AS bit) AS replay_paused,
     CAST(NULL AS float) AS behind_s,
     s.sessions,
-    CASE WHEN HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'VIEW DATABASE STATE') = 1 THEN s.pollers END AS pollers,
+    CASE WHEN HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', N'VIEW DATABASE STATE') = 1 THEN s.pollers END AS pollers,
     CAST(NULL AS bigint) AS commits,
     CAST(NULL AS bigint) AS rollbacks,
     CAST(NULL AS bigint) AS deadlocks,
-    CAST(CASE WHEN HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'VIEW DATABASE STATE') = 1 THEN 1 ELSE 0 END AS bit) AS sees_sessions,
+    CAST(CASE WHEN HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', N'VIEW DATABASE STATE') = 1 THEN 1 ELSE 0 END AS bit) AS sees_sessions,
     CAST(QUOTENAME(USER_NAME()) AS nvarchar(260)) AS role
 FROM (SELECT SYSUTCDATETIME() AS now) AS t
 CROSS JOIN (

@@ -51,7 +51,7 @@ SELECT TOP (1000)
     p.live,
     p.files,
     s.partitions,
-    CAST(DATEDIFF(SECOND, '20000101', c.modify_date) AS bigint) * 1000 + DATEPART(MILLISECOND, c.modify_date) AS altered,
+    (CAST(DATEDIFF(DAY, '19700101', c.modify_date) AS bigint) * 86400 + DATEDIFF(SECOND, CAST(c.modify_date AS date), c.modify_date)) * 1000 + DATEPART(MILLISECOND, c.modify_date) AS altered,
     CAST(OBJECT_SCHEMA_NAME(t.table_id) + N'.' + OBJECT_NAME(t.table_id) AS nvarchar(260)) AS called,
     CAST(COALESCE(HAS_PERMS_BY_NAME(
         QUOTENAME(OBJECT_SCHEMA_NAME(t.table_id)) + N'.' + QUOTENAME(OBJECT_NAME(t.table_id)), N'OBJECT', N'SELECT'

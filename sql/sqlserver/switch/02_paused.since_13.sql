@@ -15,7 +15,7 @@ BEGIN
     SET NOCOUNT ON;
     DECLARE @until datetime2(3), @stop datetime2(3), @wait_ms bigint, @number int, @text nvarchar(2000);
     IF APP_NAME() IN (N'qmon requeue', N'qmon repair', N'qmon undo') RETURN 0;
-    SET @wait_ms = ISNULL(TRY_CONVERT(bigint, SESSION_CONTEXT(N'qmon.pause_wait_ms')), 0);
+    SET @wait_ms = ISNULL(TRY_CAST(SESSION_CONTEXT(N'qmon.pause_wait_ms') AS bigint), 0);
     SET @wait_ms = CASE WHEN @wait_ms > 60000 THEN 60000 WHEN @wait_ms < 0 THEN 0 ELSE @wait_ms END;
     SET @stop = DATEADD(MILLISECOND, @wait_ms, SYSUTCDATETIME());
     WHILE 1 = 1

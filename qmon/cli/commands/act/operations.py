@@ -63,7 +63,10 @@ def operations(
             rows.sort(key=lambda row: -row[1].started_at)
             table(("TARGET", *headings), [(target, *_row(each)) for target, each in rows], wrap=12)
     else:
-        note("nothing was done here yet")
+        from qmon.operate.audit import default_path
+
+        here = f"; {default_path()} has the operations from this machine" if default_path().exists() else ""
+        note(f"the database has no operation on record{here}")
     fail_unless_all(known, found)
 
 

@@ -17,13 +17,13 @@ IF @sees = 1
         JOIN sys.dm_exec_connections AS c ON c.session_id = s.session_id
         WHERE s.is_user_process = 1
             AND s.session_id <> @@SPID
-            AND DATEDIFF(SECOND, c.connect_time, s.login_time) > 1
+            AND s.login_time > DATEADD(SECOND, 1, c.connect_time)
     );
 SELECT CONVERT(nvarchar(40), @now, 121)                                                              AS clock,
        (CAST(DATEDIFF(SECOND, '20000101', @now) AS float) + 946684800) + DATEPART(MILLISECOND, @now) / 1000.0E0   AS epoch,
        @sees                                                                                        AS sees_others,
-       (SELECT (CAST(DATEDIFF(SECOND, '20000101', DATEADD(SECOND, DATEDIFF(SECOND, GETDATE(), GETUTCDATE()),
-                                                         d.create_date)) AS float) + 946684800)
+       (SELECT CAST(DATEDIFF(DAY, '19700101', d.create_date) AS float) * 86400 + DATEDIFF(SECOND, CAST(d.create_date AS date), d.create_date)
+                + DATEDIFF(SECOND, GETDATE(), GETUTCDATE())
         FROM sys.databases AS d
         WHERE d.database_id = 2)                                                                    AS up_since,
        @pooled                                                                                      AS pooled

@@ -1,11 +1,12 @@
 -- A gate: a trigger that refuses to insert while the pushers are paused.
 -- Error 770001. What an operator does with qmon passes.
 -- INSERT … OUTPUT without INTO is refused on a table that has it (error 334); bulk loads pass it unless they ask for
--- triggers (FIRE_TRIGGERS). Takes Sch-M on the table.
+-- triggers (FIRE_TRIGGERS). Replication passes it: a published row was let in by its own server. Takes Sch-M on the table.
 -- {table} the table
 -- {gate}  the trigger
 CREATE TRIGGER {gate} ON {table}
 AFTER INSERT
+NOT FOR REPLICATION
 AS
 BEGIN
     SET NOCOUNT ON;

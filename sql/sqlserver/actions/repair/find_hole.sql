@@ -16,7 +16,8 @@
 -- > payload       NULL: there is no message
 SELECT TOP (:limit)
     CAST({turn} AS bigint) AS number,
-    CAST(CASE WHEN {time!utc} < SYSUTCDATETIME() THEN DATEDIFF(SECOND, {time!utc}, SYSUTCDATETIME()) END AS float) AS age_s,
+    CAST(CASE WHEN {time!utc} < SYSUTCDATETIME() THEN DATEDIFF(DAY, {time!utc}, SYSUTCDATETIME()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, {time!utc}, SYSUTCDATETIME()), {time!utc}), SYSUTCDATETIME()) / 1000.0 END AS float) AS age_s,
     CAST(NULL AS nvarchar(200)) AS payload
 FROM {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
 WHERE {slot} BETWEEN :from_slot AND :to_slot

@@ -12,13 +12,14 @@
 -- > log_bytes       log it has written, in bytes
 SELECT TOP (200)
     CAST(s.session_id AS int) AS session,
-    (CAST(DATEDIFF(SECOND, '20000101', s.login_time) AS bigint) + 946684800) * 1000000
+    (CAST(DATEDIFF(DAY, '19700101', s.login_time) AS bigint) * 86400 + DATEDIFF(SECOND, CAST(s.login_time AS date), s.login_time)) * 1000000
         + DATEPART(MILLISECOND, s.login_time) * 1000
         - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 AS started_us,
-    (CAST(DATEDIFF(SECOND, '20000101', x.began) AS bigint) + 946684800) * 1000000
+    (CAST(DATEDIFF(DAY, '19700101', x.began) AS bigint) * 86400 + DATEDIFF(SECOND, CAST(x.began AS date), x.began)) * 1000000
         + DATEPART(MILLISECOND, x.began) * 1000
         - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 AS transaction_us,
-    CAST(DATEDIFF(SECOND, x.began, GETDATE()) AS float) AS transaction_s,
+    CAST(DATEDIFF(DAY, x.began, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, x.began, GETDATE()), x.began), GETDATE()) / 1000.0 AS float) AS transaction_s,
     CAST(s.login_name AS nvarchar(128)) AS login,
     CAST(COALESCE(s.program_name, N'') AS nvarchar(128)) AS application,
     CAST(CASE WHEN EXISTS (SELECT 1 FROM sys.dm_exec_requests AS q WHERE q.session_id = s.session_id) THEN 'active'

@@ -26,11 +26,11 @@ SET @there = (
     CROSS APPLY (SELECT COALESCE(x.began, r.start_time) AS began) AS w
     WHERE s.session_id = {session!int}
         AND s.session_id <> @@SPID
-        AND (CAST(DATEDIFF(SECOND, '20000101', s.login_time) AS bigint) + 946684800) * 1000000
+        AND (CAST(DATEDIFF(DAY, '19700101', s.login_time) AS bigint) * 86400 + DATEDIFF(SECOND, CAST(s.login_time AS date), s.login_time)) * 1000000
             + DATEPART(MILLISECOND, s.login_time) * 1000
             - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 = {started_us!int}
         AND COALESCE(
-            (CAST(DATEDIFF(SECOND, '20000101', w.began) AS bigint) + 946684800) * 1000000 + DATEPART(MILLISECOND, w.began) * 1000
+            (CAST(DATEDIFF(DAY, '19700101', w.began) AS bigint) * 86400 + DATEDIFF(SECOND, CAST(w.began AS date), w.began)) * 1000000 + DATEPART(MILLISECOND, w.began) * 1000
                 - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000,
             0
         ) = {transaction_us!int}

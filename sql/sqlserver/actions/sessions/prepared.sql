@@ -8,7 +8,8 @@ SELECT TOP (20)
     CAST(CONVERT(nvarchar(36), a.transaction_uow) AS nvarchar(36)) AS gid,
     CAST(N'' AS nvarchar(128)) AS owner,
     CAST(COALESCE(DB_NAME(MIN(d.database_id)), N'') AS nvarchar(128)) AS [database],
-    CAST(DATEDIFF(SECOND, MIN(a.transaction_begin_time), GETDATE()) AS float) AS prepared_s,
+    CAST(DATEDIFF(DAY, MIN(a.transaction_begin_time), GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, MIN(a.transaction_begin_time), GETDATE()), MIN(a.transaction_begin_time)), GETDATE()) / 1000.0 AS float) AS prepared_s,
     CAST(N'KILL ''' + CONVERT(nvarchar(36), a.transaction_uow) + N'''' AS nvarchar(60)) AS finish
 FROM sys.dm_tran_active_transactions AS a
 LEFT JOIN sys.dm_tran_database_transactions AS d ON d.transaction_id = a.transaction_id

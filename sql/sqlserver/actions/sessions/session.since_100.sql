@@ -21,10 +21,10 @@
 -- > rolled_back      percent rolled back, where it is being rolled back
 SELECT
     CAST(s.session_id AS int) AS session,
-    (CAST(DATEDIFF(SECOND, '20000101', s.login_time) AS bigint) + 946684800) * 1000000
+    (CAST(DATEDIFF(DAY, '19700101', s.login_time) AS bigint) * 86400 + DATEDIFF(SECOND, CAST(s.login_time AS date), s.login_time)) * 1000000
         + DATEPART(MILLISECOND, s.login_time) * 1000
         - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 AS started_us,
-    (CAST(DATEDIFF(SECOND, '20000101', w.began) AS bigint) + 946684800) * 1000000
+    (CAST(DATEDIFF(DAY, '19700101', w.began) AS bigint) * 86400 + DATEDIFF(SECOND, CAST(w.began AS date), w.began)) * 1000000
         + DATEPART(MILLISECOND, w.began) * 1000
         - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 AS transaction_us,
     CAST(CASE s.is_user_process WHEN 1 THEN 'client backend' ELSE 'background worker' END AS varchar(20)) AS kind,
@@ -38,14 +38,14 @@ SELECT
         WHEN x.began IS NOT NULL THEN 'idle in transaction'
         ELSE 'idle'
     END AS varchar(20)) AS state,
-    CAST(DATEDIFF(
-        SECOND, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()
-    ) AS float) AS state_s,
-    CAST(DATEDIFF(SECOND, w.began, GETDATE()) AS float) AS transaction_s,
+    CAST(DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()), CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END), GETDATE()) / 1000.0 AS float) AS state_s,
+    CAST(DATEDIFF(DAY, w.began, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, w.began, GETDATE()), w.began), GETDATE()) / 1000.0 AS float) AS transaction_s,
     CAST(COALESCE(LEFT(t.text, 200), N'') AS nvarchar(200)) AS statement,
     CAST(CASE WHEN x.log_bytes > 0 THEN 1 ELSE 0 END AS bit) AS wrote,
     CAST(k.locks AS int) AS locks,
-    CAST(CASE WHEN HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'KILL DATABASE CONNECTION') = 1 THEN 1 ELSE 0 END AS bit) AS may_end,
+    CAST(CASE WHEN HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'KILL DATABASE CONNECTION') = 1 THEN 1 ELSE 0 END AS bit) AS may_end,
     CAST(N'GRANT KILL DATABASE CONNECTION TO ' + QUOTENAME(USER_NAME()) AS nvarchar(300)) AS [grant],
     CAST(x.log_bytes AS bigint) AS log_bytes,
     CAST(CASE WHEN x.rolls_back = 1 OR r.command = N'KILLED/ROLLBACK' THEN r.percent_complete END AS float) AS rolled_back

@@ -1,0 +1,56 @@
+"""Microsoft's ODBC driver of the wheel ``mssql-python-odbc``: a library that has no name in the driver manager."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+from pathlib import Path
+from typing import Final
+
+WHEEL: Final = "mssql_python_odbc"
+DRIVER_NAME: Final = "ODBC Driver 18 for SQL Server"
+"""What Microsoft's installer calls the same driver."""
+
+
+def called(name: str) -> str | None:
+    """Return the wheel's library if ``name`` is what Microsoft's installer calls it, else ``None``."""
+    return wheel_driver() if name.casefold() == DRIVER_NAME.casefold() else None
+
+
+def names() -> tuple[str, ...]:
+    """Return the names that ``called`` knows; empty if the wheel is not installed."""
+    return (DRIVER_NAME,) if wheel_driver() is not None else ()
+
+
+def wheel_driver() -> str | None:
+    """The driver's library inside the wheel of Microsoft, found without importing that package; ``None``: not there.
+
+    Of the libraries for several distributions in the wheel, the one for this machine.
+    """
+    spec = importlib.util.find_spec(WHEEL)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    machine = {"amd64": "x86_64", "aarch64": "arm64"}.get(platform.machine().lower(), platform.machine().lower())
+    found: list[Path] = []
+    for place in spec.submodule_search_locations:
+        found.extend(sorted(Path(place).rglob("libmsodbcsql*")))
+    fitting = [path for path in found if machine in path.parts and path.is_file()]
+    family = _family()
+    best = [path for path in fitting if family in path.parts] or fitting
+    return str(best[-1]) if best else None
+
+
+def _family() -> str:
+    """What the wheel calls this kind of system."""
+    if platform.system() == "Darwin":
+        return "macos"
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        return "debian_ubuntu"
+    kinds = {release.get("ID", ""), *release.get("ID_LIKE", "").split()}
+    if "alpine" in kinds:
+        return "alpine"
+    if kinds & {"rhel", "fedora", "centos"}:
+        return "rhel"
+    return "suse" if kinds & {"suse", "sles", "opensuse"} else "debian_ubuntu"

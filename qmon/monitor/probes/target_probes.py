@@ -1,0 +1,74 @@
+"""The probes of a target as a whole, for polls and for ``qmon doctor``: the record of their rows, and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from qmon.engines.base import Value
+from qmon.model.samples.clients import MOST_CLIENTS, ClientSample
+from qmon.model.samples.counters import ServerCounters
+from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.polled import (
+    BlockingSample,
+    ClockSample,
+    CostSample,
+    ServerSample,
+    WaitSample,
+    WriterSample,
+)
+from qmon.model.samples.server_state import (
+    LimitsSample,
+    LogSample,
+    ReplicationSample,
+    ServiceSample,
+    TempSessionSample,
+    TempSpaceSample,
+)
+from qmon.model.samples.usage import ReadsSample
+from qmon.model.samples.waits import LatchSample, WaitTotal
+from qmon.monitor.catalog.lock_holders import LockHolderSample
+
+POOL_LIMITS: Final = "pool_limits"
+_STATEMENT_CHARS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class TargetProbe:
+    """One probe of a target.
+
+    ``values``: what a poll binds unless it has a reason for another value. ``ids``: the value that takes ids of tables
+    or procedures; the doctor asks for the id 0, which nothing has. ``in_pool``: the probe only works in an elastic
+    pool.
+    """
+
+    record: type
+    values: Mapping[str, Value] = field(default_factory=dict)
+    ids: str = ""
+    in_pool: bool = False
+
+
+TARGET_PROBES: Final[Mapping[str, TargetProbe]] = {
+    "clock": TargetProbe(ClockSample),
+    "server": TargetProbe(ServerSample),
+    "waits": TargetProbe(WaitSample),
+    "blocking": TargetProbe(BlockingSample, {"limit": 200, "chars": _STATEMENT_CHARS, "waiters": 0}),
+    "lock_holders": TargetProbe(LockHolderSample, ids="tables"),
+    "writers": TargetProbe(WriterSample),
+    "cost": TargetProbe(CostSample),
+    "clients": TargetProbe(ClientSample, {"limit": MOST_CLIENTS, "chars": _STATEMENT_CHARS, "texts": 50}),
+    "horizon": TargetProbe(HorizonSample, {"limit": 20, "chars": _STATEMENT_CHARS}),
+    "version_store": TargetProbe(VersionStoreSample),
+    "procedures": TargetProbe(ReadsSample, ids="procedures"),
+    "server_counters": TargetProbe(ServerCounters),
+    "wait_totals": TargetProbe(WaitTotal),
+    "latches": TargetProbe(LatchSample, {"chars": _STATEMENT_CHARS}, ids="tables"),
+    "log": TargetProbe(LogSample),
+    "replication": TargetProbe(ReplicationSample),
+    "temp_space": TargetProbe(TempSpaceSample),
+    "temp_sessions": TargetProbe(TempSessionSample),
+    "service": TargetProbe(ServiceSample),
+    "limits": TargetProbe(LimitsSample),
+    POOL_LIMITS: TargetProbe(LimitsSample, in_pool=True),
+}

@@ -1,0 +1,19 @@
+-- The server's clock, and what it lets us say of owners that are sessions. When the server came up is when it made its
+-- tempdb. In Azure SQL Database, if our user may not read sys.dm_exec_connections: whether a pool hands sessions on is
+-- not known, so it is taken that one does.
+-- > clock        the clock, exact, as text (UTC)
+-- > epoch        the clock in seconds since the epoch
+-- > sees_others  our role may see the sessions of others
+-- > up_since     when the server came up, in seconds since the epoch
+-- > pooled       a connection pool hands sessions on
+SET NOCOUNT ON;
+DECLARE @now datetime2(3) = SYSUTCDATETIME();
+DECLARE @sees bit = COALESCE(HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DATABASE STATE'), 0);
+SELECT CONVERT(nvarchar(40), @now, 121)                                                              AS clock,
+       (CAST(DATEDIFF(SECOND, '20000101', @now) AS float) + 946684800) + DATEPART(MILLISECOND, @now) / 1000.0E0   AS epoch,
+       @sees                                                                                        AS sees_others,
+       (SELECT CAST(DATEDIFF(DAY, '19700101', d.create_date) AS float) * 86400 + DATEDIFF(SECOND, CAST(d.create_date AS date), d.create_date)
+                + DATEDIFF(SECOND, GETDATE(), GETUTCDATE())
+        FROM sys.databases AS d
+        WHERE d.database_id = 2)                                                                    AS up_since,
+       CAST(1 AS bit)                                                                               AS pooled

@@ -1,0 +1,21 @@
+-- The rights that qmon can use in Azure SQL Database, whether our user has each, what it gives, and the statement for it.
+-- For Basic, S0, S1 and elastic pools, which ask for a role of the server: its member is added in master.
+-- > name   the right
+-- > held   our login has it
+-- > gives  what it is for
+-- > grant  the statement that gives it
+SELECT
+    CAST(r.name AS nvarchar(60)) AS name,
+    CAST(CASE WHEN r.held = 1 THEN 1 ELSE 0 END AS bit) AS held,
+    CAST(r.gives AS nvarchar(200)) AS gives,
+    CAST(CASE r.place WHEN 1 THEN N'ALTER SERVER ROLE ' + r.name + N' ADD MEMBER ' + r.whom ELSE N'GRANT ' + r.name + N' TO ' + r.whom END
+        AS nvarchar(400)) AS [grant]
+FROM (
+    VALUES
+        (1, N'##MS_ServerStateReader##', IS_SRVROLEMEMBER(N'##MS_ServerStateReader##'), QUOTENAME(SUSER_SNAME()), N'who pushes and pops, and last statements of idle sessions; on this tier VIEW DATABASE STATE is not enough'),
+        (2, N'VIEW DATABASE STATE', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DATABASE STATE'), QUOTENAME(USER_NAME()), N'sees the sessions of others in this database, its waits and row versions, reads per pop, and rates, latches, locks and fragmentation by index'),
+        (3, N'VIEW DEFINITION', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'VIEW DEFINITION'), QUOTENAME(USER_NAME()), N'where sequences stand: positions of rings, gaps; which procedures pop; security policies that hide rows'),
+        (4, N'SELECT ON sys.sql_expression_dependencies', HAS_PERMS_BY_NAME(N'sys.sql_expression_dependencies', N'OBJECT', 'SELECT'), QUOTENAME(USER_NAME()), N'which procedures pop from a table that qmon has not installed, for their reads per pop'),
+        (5, N'KILL DATABASE CONNECTION', HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', 'KILL DATABASE CONNECTION'), QUOTENAME(USER_NAME()), N'ends the sessions of others')
+) AS r(place, name, held, whom, gives)
+ORDER BY r.place

@@ -1,0 +1,81 @@
+-- Who holds the horizon: no row version that is newer than its transaction can leave the version store, and ghosts of rows
+-- deleted since stay. The oldest first; transactions with row versions, of the whole server. With accelerated database
+-- recovery this database keeps its versions itself, also for the oldest transaction that has written, whether it reads
+-- versions or not: it is among them.
+-- In Azure SQL Database, if our user may not read sys.dm_exec_connections: the statement of an idle session is not known.
+-- :limit          so many holders at most
+-- :chars          so many characters of a statement at most
+-- > kind          always session
+-- > session       its id
+-- > name          always empty
+-- > xid           sequence number of its transaction; of one that only writes its id
+-- > age           transactions with row versions begun since, by the last number that the server has given
+-- > held_s        seconds since it got that number, or wrote first; NULL: not known
+-- > started_at    when the session began, seconds since the epoch
+-- > state         active, or idle in transaction
+-- > state_s       seconds in that state
+-- > login         who it is
+-- > application   its application name
+-- > host          where it comes from
+-- > database      where it works
+-- > statement     its last statement, shortened
+SELECT TOP (:limit)
+    CAST('session' AS varchar(20)) AS kind,
+    CAST(h.session_id AS int) AS session,
+    CAST('' AS varchar(1)) AS name,
+    CONVERT(nvarchar(20), h.number) AS xid,
+    CAST(h.newest - h.number AS bigint) AS age,
+    CAST(h.held_s AS float) AS held_s,
+    CAST(DATEDIFF(DAY, '19700101', s.login_time) * 86400.0
+        + DATEDIFF(MILLISECOND, CAST(CAST(s.login_time AS date) AS datetime), s.login_time) / 1000.0
+        - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60.0 AS float) AS started_at,
+    CAST(CASE WHEN r.session_id IS NULL THEN 'idle in transaction' ELSE 'active' END AS varchar(20)) AS state,
+    CAST(
+        DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()), CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END), GETDATE()) / 1000.0
+    AS float) AS state_s,
+    CAST(COALESCE(s.login_name, N'') AS nvarchar(128)) AS login,
+    CAST(COALESCE(s.program_name, N'') AS nvarchar(128)) AS application,
+    CAST(COALESCE(s.host_name, N'') AS nvarchar(128)) AS host,
+    CAST(COALESCE(DB_NAME(s.database_id), N'') AS nvarchar(128)) AS [database],
+    CAST(COALESCE(LEFT(t.text, :chars), N'') AS nvarchar(4000)) AS statement
+FROM (
+    SELECT
+        a.session_id,
+        COALESCE(NULLIF(a.first_snapshot_sequence_num, 0), a.transaction_sequence_num) AS number,
+        COALESCE(
+            (SELECT MAX(c.last_transaction_sequence_num) FROM sys.dm_tran_current_transaction AS c),
+            a.transaction_sequence_num
+        ) AS newest,
+        a.elapsed_time_seconds AS held_s
+    FROM sys.dm_tran_active_snapshot_database_transactions AS a
+    WHERE a.commit_sequence_num IS NULL
+    UNION ALL
+    SELECT
+        x.session_id,
+        d.transaction_id,
+        COALESCE((SELECT MAX(c.transaction_id) FROM sys.dm_tran_current_transaction AS c), d.transaction_id),
+        DATEDIFF(DAY, d.database_transaction_begin_time, GETDATE()) * 86400.0
+            + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, d.database_transaction_begin_time, GETDATE()), d.database_transaction_begin_time), GETDATE()) / 1000.0
+    FROM sys.dm_tran_persistent_version_store_stats AS p
+    JOIN sys.databases AS b ON b.name = DB_NAME() AND b.is_accelerated_database_recovery_on = 1
+    JOIN sys.dm_tran_database_transactions AS d
+        ON d.transaction_id = p.oldest_active_transaction_id AND d.database_id = p.database_id
+    JOIN sys.dm_tran_session_transactions AS x ON x.transaction_id = d.transaction_id
+    WHERE p.database_id = DB_ID()
+        AND NOT EXISTS (
+            SELECT 1
+            FROM sys.dm_tran_active_snapshot_database_transactions AS k
+            WHERE k.transaction_id = d.transaction_id
+        )
+) AS h
+JOIN sys.dm_exec_sessions AS s ON s.session_id = h.session_id
+OUTER APPLY (
+    SELECT TOP (1) q.session_id, q.sql_handle
+    FROM sys.dm_exec_requests AS q
+    WHERE q.session_id = h.session_id
+    ORDER BY q.request_id
+) AS r
+OUTER APPLY sys.dm_exec_sql_text(r.sql_handle) AS t
+WHERE h.session_id <> @@SPID
+ORDER BY h.held_s DESC, h.session_id
