@@ -14,7 +14,7 @@ from qmon.engines.calls import Calls, ExplainStatement
 from qmon.engines.drivers import MANAGER
 from qmon.engines.faults import DriverFault, Explain, read_fault
 from qmon.engines.keywords import format_for_manager, lookup
-from qmon.engines.prepared import PreparedStatements
+from qmon.engines.prepared import KNOWN, PreparedStatements
 from qmon.engines.rows import check_columns, results
 from qmon.engines.secret import Secret
 from qmon.engines.sql.lasting import Texts, joined, parts
@@ -218,15 +218,27 @@ class OdbcConnection:
             with self._each():
                 return self._read_batch(bounds)
         try:
-            if text := joined(list(prepared.wanted(bounds))):
-                self._guarded("prepare", partial(self._start, text, ()))
-                self.commits += 1
+            self._prepare(prepared, bounds)
             return self._read("batch", joined([prepared.text(bound.statement) for bound in bounds]), bounds)
         except DeadlineExceeded:
             raise
         except QueryFailed:
             prepared.forget()
             raise
+
+    def _prepare(self, prepared: PreparedStatements, bounds: Sequence[Bound]) -> None:
+        """Prepare statements that are repeated. A name is used only after the server has confirmed it."""
+        if prepared.uncertain:
+            (known,) = self._read(KNOWN.name, KNOWN.text, (Bound(KNOWN),))
+            self._run_all(list(prepared.unused(str(name) for (name,) in known.rows)))
+            prepared.confirm()
+        self._run_all(list(prepared.wanted(bounds)))
+        prepared.confirm()
+
+    def _run_all(self, texts: Sequence[str]) -> None:
+        if texts:
+            self._guarded("prepare", partial(self._start, joined(texts), ()))
+            self.commits += 1
 
     def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
         if self._list_of is None:
