@@ -105,7 +105,7 @@ class PreparedStatements:
         return f'EXECUTE "{name}"{values}'
 
     def forget(self) -> None:
-        """Begin again after a batch that failed: a pooler may have given us another session, or a table have changed."""
+        """Begin again after a batch that failed: a pooler gave us another session, or a table has changed."""
         self._seen.clear()
         self._names.clear()
         self._pending.clear()
