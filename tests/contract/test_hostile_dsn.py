@@ -52,7 +52,7 @@ SHORT: Final = {
 
 
 class Dsns:
-    """Writes DSNs to a database. The driver manager keeps what it has read by name, so each file has other names."""
+    """Writes DSNs to a database. The driver manager caches DSNs by name, so each file has other names."""
 
     def __init__(self, ini: Path, database: str) -> None:
         self._ini, self.mark = ini, uuid.uuid4().hex[:8]
@@ -79,7 +79,7 @@ def dsns(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Dsns
 
 
 def observe(dsn: str) -> dict[str, Any]:
-    """What qmon reads and changes through this DSN or connection string; faults as text."""
+    """Read and change rows through this DSN or connection string; faults as text."""
     with opened(dsn, Session("act")) as connection:
         return {name: attempt(look, connection) for name, look in LOOKS.items()}
 

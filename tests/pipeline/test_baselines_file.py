@@ -1,4 +1,4 @@
-"""The file of baselines: the weeks of each target, clocks that are wrong, and what it replaces."""
+"""The file of baselines: the weeks of each target, wrong clocks, and a good file that stays."""
 
 from __future__ import annotations
 

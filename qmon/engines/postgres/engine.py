@@ -56,7 +56,7 @@ _ROOM_S: Final = (0.05, 0.2, 0.5)
 
 _SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _MAX_NAME: Final = 63
-_DRIVER: Final = {
+OWN: Final = {
     "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
     "TrueIsMinus1": "0",  # else pyodbc reads true as False
     "BI": "0",  # else bigint arrives as text, or cut to 1 byte
@@ -335,7 +335,7 @@ class Postgres:
         # libpq reads the variable only if no options are given.
         given_options = libpq.get("options", os.environ.get("PGOPTIONS", ""))
         libpq["options"] = f"{given_options} {_options(_PINNED)}".strip()  # of two, the last one counts
-        ours = {**_DRIVER, "pqopt": format_conninfo(libpq)}
+        ours = {**OWN, "pqopt": format_conninfo(libpq)}
         # They may change what we read, and stay in the sessions of a pooler. Empty, they replace those of the DSN.
         if lookup(given, "ConnSettings", "A6") != "" and _stated(given, "ConnSettings", "A6"):
             raise BadInput(
@@ -349,7 +349,7 @@ class Postgres:
 
 
 def _all_stated(given: Mapping[str, str], *names: str) -> list[str]:
-    """The values of a keyword with these names: in the file DSN, in the DSN and in what the user gave, which counts."""
+    """The values of a keyword with these names: of the file DSN, of the DSN, and the user's own, which counts."""
     file = lookup(given, "FILEDSN")
     dsn = lookup(given, "DSN")
     found: list[str] = []

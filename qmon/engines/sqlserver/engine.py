@@ -43,7 +43,7 @@ OWN: Final = {
     "MARS_Connection": "no",
     "ConnectRetryCount": "0",  # else a lost session is replaced in silence, with another number and without its locks
     "RetryExec": "",  # else the driver itself runs a statement of an action again
-    "Language": "us_english",  # errors are told apart by their text, too
+    "Language": "us_english",  # qmon recognizes some errors by their text
 }
 """Settings of Microsoft's driver 18 that change what we read and do. They win over those of the user and the DSN.
 

@@ -26,7 +26,7 @@ _LAST_DAYS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class WrittenBaselines:
-    """What was written: how many queues and hours of the week, and the time zone of each target.
+    """The result: how many queues and hours of the week were written, and the time zone of each target.
 
     ``ahead``: the newest time (seconds since the epoch) of each target with days later than tomorrow, which do not
     count. ``lost``: targets that the file had before and has no more. ``kept``: nothing was written, because that would

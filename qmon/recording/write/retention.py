@@ -36,7 +36,7 @@ class LakeMark:
 
 @dataclass(frozen=True, slots=True)
 class RetentionResult:
-    """What is there: ``bytes`` of segments; ``removed`` just now; ``waiting``: due, but some lake does not have them.
+    """``bytes`` of all segments; the numbers ``removed`` and ``waiting``: due, but some lake does not have them.
 
     ``lakes``: these lakes.
     """
@@ -89,7 +89,7 @@ def mark_name(lake_id: str) -> str:
 
 
 def mark_text(lake: str, at: float, done: Iterable[str]) -> str:
-    """What a mark contains; see ``LakeMark``."""
+    """The contents of a mark; see ``LakeMark``."""
     return json.dumps({"version": 1, "lake": lake, "at": round(at, 3), "done": sorted(done)}) + "\n"
 
 
