@@ -131,9 +131,7 @@ def test_settings_that_change_what_qmon_reads_are_its_own() -> None:
 def test_a_session_sets_what_a_login_or_the_server_may_have_set_otherwise(name: str) -> None:
     query = queries.load("sqlserver", f"catalog/session_{name}", (16, 0))
     session = queries.render(query, {"lock_timeout": 250}, ENGINE).text
-    on = "QUOTED_IDENTIFIER, ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, CONCAT_NULL_YIELDS_NULL, ARITHABORT",
-        "NOCOUNT",
-    )
+    on = "QUOTED_IDENTIFIER, ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, CONCAT_NULL_YIELDS_NULL, ARITHABORT"
     assert f"SET {on} ON;" in session
     assert "NOCOUNT OFF;" in session and "SET ROWCOUNT 0;" in session and "SET TEXTSIZE 2147483647;" in session
 
