@@ -14,7 +14,7 @@ from qmon.engines.calls import Calls, ExplainStatement
 from qmon.engines.drivers import MANAGER
 from qmon.engines.faults import DriverFault, Explain, read_fault
 from qmon.engines.keywords import format_for_manager, lookup
-from qmon.engines.prepared import PreparedStatements
+from qmon.engines.prepared import KNOWN, PreparedStatements
 from qmon.engines.rows import check_columns, results
 from qmon.engines.secret import Secret
 from qmon.engines.sql.lasting import Texts, joined, parts
@@ -41,17 +41,19 @@ COUNT: Final = ("done",)
 
 
 def connect(
-    keywords: Mapping[str, str], password: Secret | None, login_timeout_s: float, explain: Explain
+    keywords: Mapping[str, str], password: Secret | None, login_timeout_s: float | None, explain: Explain
 ) -> pyodbc.Connection:
     """A driver's connection that commits each statement; raises what ``explain`` makes of the driver's fault.
 
-    ``login_timeout_s``: seconds, rounded up to whole ones. The password is in no variable that a traceback could show.
+    ``login_timeout_s``: seconds, rounded up to whole ones; ``None``: those of the driver or the DSN.
+
+    The password is in no variable that a traceback could show.
     """
     try:
         made = pyodbc.connect(
             format_for_manager({**keywords, **({} if password is None else {"PWD": password.reveal()})}),
             autocommit=True,
-            timeout=max(1, math.ceil(login_timeout_s)),
+            timeout=0 if login_timeout_s is None else max(1, math.ceil(login_timeout_s)),
         )
         _keep_from_logging(made, keywords)
         _LOG.info("connected to %s %s by %s", server_kind(made), server_version(made), _driver(made))
@@ -69,7 +71,7 @@ def _keep_from_logging(made: pyodbc.Connection, keywords: Mapping[str, str]) -> 
     It does where odbcinst.ini has ``CommLog=1``, as Debian's has. ``CommLog=0`` of a connection counts as long as that
     one is open; one that fails is never closed, so that a refused one, which gets no further than its settings, lasts.
     """
-    if "psqlodbc" not in str(made.getinfo(pyodbc.SQL_DRIVER_NAME)).lower():
+    if "psqlodbc" not in driver_name(made).lower():
         return
     driver = lookup(keywords, "Driver") or dsn_driver(lookup(keywords, "DSN") or "") or "PostgreSQL Unicode"
     with contextlib.suppress(pyodbc.Error):
@@ -102,8 +104,13 @@ def server_version(raw: pyodbc.Connection) -> str:
     return str(raw.getinfo(pyodbc.SQL_DBMS_VER))
 
 
+def driver_name(raw: pyodbc.Connection) -> str:
+    """The file name of the driver's library, such as ``psqlodbcw.so``."""
+    return str(raw.getinfo(pyodbc.SQL_DRIVER_NAME))
+
+
 def _driver(raw: pyodbc.Connection) -> str:
-    name, version = raw.getinfo(pyodbc.SQL_DRIVER_NAME), raw.getinfo(pyodbc.SQL_DRIVER_VER)
+    name, version = driver_name(raw), raw.getinfo(pyodbc.SQL_DRIVER_VER)
     return f"{name} {version}, pyodbc {pyodbc.version}"
 
 
@@ -218,15 +225,27 @@ class OdbcConnection:
             with self._each():
                 return self._read_batch(bounds)
         try:
-            if text := joined(list(prepared.wanted(bounds))):
-                self._guarded("prepare", partial(self._start, text, ()))
-                self.commits += 1
+            self._prepare(prepared, bounds)
             return self._read("batch", joined([prepared.text(bound.statement) for bound in bounds]), bounds)
         except DeadlineExceeded:
             raise
         except QueryFailed:
             prepared.forget()
             raise
+
+    def _prepare(self, prepared: PreparedStatements, bounds: Sequence[Bound]) -> None:
+        """Prepare statements that are repeated. A name is used only after the server has confirmed it."""
+        if prepared.uncertain:
+            (known,) = self._read(KNOWN.name, KNOWN.text, (Bound(KNOWN),))
+            self._run_all(list(prepared.unused(str(name) for (name,) in known.rows)))
+            prepared.confirm()
+        self._run_all(list(prepared.wanted(bounds)))
+        prepared.confirm()
+
+    def _run_all(self, texts: Sequence[str]) -> None:
+        if texts:
+            self._guarded("prepare", partial(self._start, joined(texts), ()))
+            self.commits += 1
 
     def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
         if self._list_of is None:

@@ -6,7 +6,7 @@ costs more than answering. Plans are thrown away now and then, as tables grow an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from qmon.engines.base import Bound, Statement
@@ -20,8 +20,18 @@ _KNOWN: Final = 20_000
 _BREAK: Final = 5
 """What comes more rarely than in each fifth batch is not prepared."""
 _FAILURES: Final = 3
+_FORGIVEN: Final = 500
+"""Nothing is prepared if this many batches hold three failures: a pooler may give each batch another session."""
 _PLANNED_FOR: Final = 60
 """Batches for which plans are kept."""
+_OURS: Final = "qmon prepared "
+KNOWN: Final = Statement(
+    "prepared",
+    f"SELECT CAST(name AS text) AS name FROM pg_catalog.pg_prepared_statements WHERE name LIKE '{_OURS}%'",  # noqa: S608
+    (),
+    ("name",),
+)
+"""The names that the server has of us: a batch that failed may have prepared some of its statements, all or none."""
 
 
 class PreparedStatements:
@@ -31,17 +41,34 @@ class PreparedStatements:
         self._seen: dict[int, tuple[int, int]] = {}
         """By text: in how many batches it came without a longer break, and the last of them."""
         self._names: dict[str, str] = {}
+        self._pending: dict[str, str] = {}
+        """Names that were sent, until the server has confirmed them."""
         self._made = 0
-        self._failures = 0
+        self._failed: list[int] = []
+        """The numbers of the batches that failed last."""
         self._batches = 0
+        self.uncertain = False
+        """Whether the server may have names that are not used here."""
+
+    def unused(self, known: Iterable[str]) -> list[str]:
+        """Return the texts that remove those of the server's names that no statement here uses.
+
+        Call ``confirm`` when the server has run them all.
+        """
+        self._pending.clear()
+        used = set(self._names.values())
+        return [f'DEALLOCATE "{name}"' for name in known if name not in used]
 
     def wanted(self, bounds: Sequence[Bound]) -> Iterator[str]:
-        """The texts to run before a batch: what prepares the statements that come for the third time."""
+        """Return the texts to run before a batch: they prepare the statements that come for the third time.
+
+        Call ``confirm`` when the server has run them all.
+        """
         self._batches += 1
         if self._batches % _PLANNED_FOR == 0 and self._names:
             yield "DISCARD PLANS"
         for statement in (bound.statement for bound in bounds):
-            if len(self._names) >= _MOST:
+            if len(self._names) + len(self._pending) >= _MOST:
                 return
             text = hash(statement.text)
             seen, last = self._seen.pop(text, (0, 0))  # the latest is the last
@@ -49,27 +76,38 @@ class PreparedStatements:
             self._seen[text] = seen, self._batches
             if len(self._seen) > _KNOWN:
                 del self._seen[next(iter(self._seen))]
-            if seen <= _AFTER or statement.text in self._names or not self._working:
+            if statement.text in self._names or statement.text in self._pending:
+                continue
+            if seen <= _AFTER or not self._working:
                 continue
             self._made += 1
-            name = f'"qmon {statement.name[:40]} {self._made}"'
-            yield f"PREPARE {name} AS {numbered(statement.text)}"
-            self._names[statement.text] = name
+            name = f"{_OURS}{self._made} {statement.name[:40]}"
+            yield f'PREPARE "{name}" AS {numbered(statement.text)}'
+            self._pending[statement.text] = name
+            self.uncertain = True
+
+    def confirm(self) -> None:
+        """Use the new names from now on."""
+        self._names |= self._pending
+        self._pending.clear()
+        self.uncertain = False
 
     @property
     def _working(self) -> bool:
-        return self._failures < _FAILURES
+        return len([batch for batch in self._failed if self._batches - batch < _FORGIVEN]) < _FAILURES
 
     def text(self, statement: Statement) -> str:
         """What to send in place of a statement: its name and a mark for each value, or the statement itself."""
         name = self._names.get(statement.text)
         if name is None:
             return statement.text
-        return f"EXECUTE {name}" + (f"({', '.join('?' * len(statement.parameters))})" if statement.parameters else "")
+        values = f"({', '.join('?' * len(statement.parameters))})" if statement.parameters else ""
+        return f'EXECUTE "{name}"{values}'
 
     def forget(self) -> None:
-        """A batch has failed: a pooler may have given us another session, or a table have changed. After three failures
-        nothing is prepared any more."""
+        """Begin again after a batch that failed: a pooler gave us another session, or a table has changed."""
         self._seen.clear()
         self._names.clear()
-        self._failures += 1
+        self._pending.clear()
+        self._failed = [*self._failed, self._batches][-_FAILURES:]
+        self.uncertain = True

@@ -63,8 +63,9 @@ def _ask(target: Target) -> EngineName:
     from qmon.engines.postgres import errors
 
     def ask() -> str:
+        # No timeout of ours: psqlODBC refuses one beside a connect_timeout in the DSN.
         raw = odbc.connect(
-            dict(target.parameters), target.password, _LOGIN_S, lambda fault: errors.connecting(fault, target)
+            dict(target.parameters), target.password, None, lambda fault: errors.connecting(fault, target)
         )
         try:
             return odbc.server_kind(raw)

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.server
 
 
 AS_WINDOWS: Final = ("pytest", "-q", "-n", "0", "-p", "tests.as_windows", "-p", "no:cacheprovider")
+ONE_EACH: Final = ("--pushers", "1", "--poppers", "1")
 
 
 def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
@@ -45,11 +46,11 @@ def test_every_test_is_imported_commands_start_and_files_are_locked_renamed_and_
 
 def test_a_queue_is_installed_loaded_recorded_and_shown_again(database: str, tmp_path: Path) -> None:
     qmon("install", database, "naive", "--schema", "public", home=tmp_path)
-    done = json.loads(qmon("load", database, "naive", "--for", "2s", "--output", "json", home=tmp_path))
+    done = json.loads(qmon("load", database, "naive", *ONE_EACH, "--for", "1s", "--output", "json", home=tmp_path))
     assert done["totals"]["pushed"] > 0
     assert done["totals"]["errors"] == 0
     assert ",naive,naive," in qmon("status", database, "--output", "csv", home=tmp_path).splitlines()[1]
-    qmon("record", database, "--to", str(tmp_path / "kept"), "--every", "500ms", "--for", "2s", home=tmp_path)
+    qmon("record", database, "--to", str(tmp_path / "kept"), "--every", "500ms", "--for", "1500ms", home=tmp_path)
     (sealed,) = (tmp_path / "kept").rglob("*.zst")
     assert not sealed.name.startswith("_")
     assert "naive" in qmon("replay", str(tmp_path / "kept"), "--output", "json", home=tmp_path)

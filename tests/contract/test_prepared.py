@@ -10,8 +10,8 @@ import pytest
 from qmon.engines.base import Bound, Connection, Session, Statement, Value
 from qmon.engines.prepared import PreparedStatements
 from qmon.engines.sql.text import numbered
-from qmon.errors import QueryFailed
-from tests.facts import query
+from qmon.errors import LockTimeout, QueryFailed
+from tests.facts import connected, query
 from tests.queues import ENGINE, target_of
 
 LEAST = Statement(
@@ -41,6 +41,14 @@ def prepared(connection: Connection) -> int:
     (count,) = connection.fetch(Bound(known)).rows[0]
     assert isinstance(count, int)
     return count
+
+
+@contextlib.contextmanager
+def locked(url: str, table: str) -> Iterator[None]:
+    """Within the block a session holds the table so that no other can read it."""
+    with connected(url, autocommit=False) as other:
+        other.execute(f"LOCK TABLE public.{table} IN ACCESS EXCLUSIVE MODE")
+        yield
 
 
 def answers(connection: Connection, least: Value = 2) -> list[tuple[tuple[object, ...], ...]]:
@@ -88,6 +96,48 @@ def test_a_pooler_that_gives_another_session_costs_one_batch_at_a_time(database:
                 failed += 1
             connection.execute(Bound(Statement("test", "DEALLOCATE ALL", (), ())))
         assert failed == 3
+
+
+def test_a_lock_timeout_while_preparing_leaves_no_name_behind(database: str) -> None:
+    with repeating(database) as connection:
+        before = [answers(connection) for _ in range(2)][-1]
+        connection.execute(Bound(Statement("test", "SET lock_timeout = '50ms'", (), ())))
+        with locked(database, "t"), pytest.raises(LockTimeout, match="prepare"):
+            answers(connection)
+        for _ in range(4):
+            assert answers(connection) == before
+        assert prepared(connection) == 2
+
+
+def test_a_name_that_was_prepared_before_another_had_to_wait_does_not_stay(database: str) -> None:
+    query(database, "CREATE TABLE u (id bigint)")
+    other = Bound(Statement("probe/other", "SELECT CAST(count(*) AS int) AS n FROM public.u", (), ("n",)))
+    with repeating(database) as connection:
+        connection.execute(Bound(Statement("test", "SET lock_timeout = '50ms'", (), ())))
+        for _ in range(2):
+            connection.fetch_batch([Bound(TOTAL), other])
+        with locked(database, "u"), pytest.raises(LockTimeout, match="prepare"):
+            connection.fetch_batch([Bound(TOTAL), other])
+        assert prepared(connection) == 1
+        assert [rows.rows for rows in connection.fetch_batch([Bound(TOTAL), other])] == [((5,),), ((0,),)]
+        assert prepared(connection) == 2
+
+
+def test_after_failures_long_ago_statements_are_prepared_again(database: str) -> None:
+    with repeating(database) as connection:
+        before = [answers(connection) for _ in range(3)][-1]
+        for _ in range(3):
+            query(database, "ALTER TABLE t RENAME TO u")
+            with pytest.raises(QueryFailed):
+                answers(connection)
+            query(database, "ALTER TABLE u RENAME TO t")
+        for _ in range(10):
+            assert answers(connection) == before
+        assert prepared(connection) == 0
+        for _ in range(500):
+            answers(connection)
+        assert prepared(connection) == 2
+        assert answers(connection) == before
 
 
 def test_no_more_is_prepared_than_the_server_can_well_keep() -> None:

@@ -24,7 +24,7 @@ from qmon.pipeline.report.headline import headline
 from qmon.pipeline.report.html import page
 from qmon.pipeline.report.period import Period
 from qmon.pipeline.report.text import good_share, number, percent, seconds
-from qmon.recording.write.retention import new_bytes
+from qmon.recording.write.retention import new_bytes, read_marks
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, run
 from tests.pipeline.pages import Page, incident_cells, queue_cells
@@ -79,8 +79,8 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monk
     bad_lines(lake)
     copied = [row for row in expected if row["recorder"] == "aaaaaaaaaaaa" and row["sampled_at"] < START + 1200]
     assert lake.view().counts()["duplicates"] == len(copied)
-    done = json.loads((root / ".pipeline.json").read_text())["done"]
-    assert set(done) == {p.relative_to(root).as_posix() for p in root.rglob("*.zst") if p.name[0] != "_"}
+    (mark,) = read_marks(root)
+    assert mark.done == {p.relative_to(root).as_posix() for p in root.rglob("*.zst") if p.name[0] != "_"}
     the_report(lake, expected)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import threading
@@ -12,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.commands.record import watch
+from qmon.cli.commands.record import waiting, watch
 from qmon.recording.read.paths import segments, targets
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write.headless import HeadlessRecorder
-from qmon.recording.write.retention import MARK, parse_size, retain
+from qmon.recording.write.retention import mark_name, mark_text, new_bytes, parse_size, retain
 from tests.cli.calling import call, program, surroundings
 from tests.contract.watching import installed, target_of
 from tests.facts import query, wait_until
@@ -153,7 +152,7 @@ def test_where_one_target_cannot_be_recorded_what_has_begun_is_sealed(tmp_path: 
     ] * 2
 
 
-def test_the_oldest_goes_first_and_waits_for_the_pipeline(tmp_path: Path) -> None:
+def test_the_oldest_goes_first_and_waits_for_every_lake(tmp_path: Path) -> None:
     folder = tmp_path / "target=a" / "date=2026-11-21"
     folder.mkdir(parents=True)
     names = [f"20261121T{hour:02}0000Z-0123456789ab-0001.jsonl.zst" for hour in range(5)]
@@ -165,9 +164,20 @@ def test_the_oldest_goes_first_and_waits_for_the_pipeline(tmp_path: Path) -> Non
     assert (kept.removed, kept.bytes, kept.waiting) == (1, 500, 0)
     kept = retain(tmp_path, keep_s=None, max_bytes=350, now=midnight)
     assert (kept.removed, kept.bytes) == (2, 300)
-    done = [f"target=a/date=2026-11-21/{names[4]}"]
-    (tmp_path / MARK).write_text(json.dumps({"version": 1, "done": done}))
+    done = [f"target=a/date=2026-11-21/{name}" for name in names]
+    (tmp_path / mark_name("aa")).write_text(mark_text("/lake/a", midnight, done))
+    (tmp_path / mark_name("bb")).write_text(mark_text("/lake/b", midnight - 86_400, done[4:]))
     kept = retain(tmp_path, keep_s=None, max_bytes=1, now=midnight)
     assert (kept.removed, kept.bytes, kept.waiting) == (1, 200, 1)
+    told = waiting(kept, midnight)
+    assert (
+        "lakes have not read them: /lake/b, last batch 1 d 00 h ago" in told and str(tmp_path / mark_name("bb")) in told
+    )
+    assert "/lake/a" not in told
+    (tmp_path / mark_name("bb")).write_text("damaged")
+    assert "a lake whose mark is damaged" in waiting(retain(tmp_path, keep_s=None, max_bytes=1, now=midnight), midnight)
+    assert new_bytes(tmp_path) == 100
     assert [path.name for path in segments(tmp_path, unsealed=False)] == [names[3]]
+    (tmp_path / mark_name("bb")).unlink()
+    assert retain(tmp_path, keep_s=None, max_bytes=1, now=midnight).removed == 1
     assert (parse_size("5GB"), parse_size("1.5 MiB"), parse_size("12")) == (5 * 10**9, 3 * 2**19, 12)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pyodbc
 import pytest
 
 from qmon.config.file import Config
 from qmon.config.targets import choose
 from qmon.engines import odbc
 from qmon.engines.base import Session, Target
-from qmon.engines.keywords import format_connection_string
+from qmon.engines.keywords import format_connection_string, format_for_manager
 from qmon.engines.registry import engine_by_words, engine_for
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver import engine
 from qmon.engines.sqlserver import wheel as wheels
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.engine import OWN, SqlServer
 from qmon.errors import (
     BadInput,
     MissingDriver,
@@ -83,6 +84,7 @@ def test_a_url_is_encrypted_and_checked_unless_the_user_says_otherwise(monkeypat
         "Server": "db1,1444",
         "Database": "shop",
         "UID": "me",
+        **OWN,
     }
     trusting = keywords(f"{url}&trust=yes&encrypt=strict&ApplicationIntent=ReadOnly&multisubnetfailover=yes")
     assert trusting.items() >= {
@@ -108,6 +110,7 @@ def test_what_a_connection_string_says_stays_as_it_is() -> None:
         "app": "mine",
         "UID": "a;b",
         "X_Y": "z",
+        **OWN,
     }
     password = target(text).password
     assert password is not None
@@ -116,7 +119,36 @@ def test_what_a_connection_string_says_stays_as_it_is() -> None:
 
 
 def test_a_dsn_decides_about_encryption_itself() -> None:
-    assert ENGINE.keywords(Target("x", "sqlserver", {"DSN": "x"}), Session()) == {"APP": "qmon", "DSN": "x"}
+    assert ENGINE.keywords(Target("x", "sqlserver", {"DSN": "x"}), Session()) == {"APP": "qmon", "DSN": "x", **OWN}
+
+
+def test_settings_that_change_what_qmon_reads_are_its_own() -> None:
+    text = "DSN=x;quotedid=no;ANSINPW=no;AutoTranslate=no;regional=yes;UseFMTONLY=yes;ConnectRetryCount=3"
+    more = "Language=Deutsch;RetryExec={1205:3,5};MARS_Connection=yes;ConcatNullYieldsNull=no;LongAsMax=no"
+    found = keywords(f"{text};{more}")
+    assert found == {"APP": "qmon poll", "DSN": "x", "LongAsMax": "no", **OWN}
+
+
+@pytest.mark.parametrize("name", ["watch", "act"])
+def test_a_session_sets_what_a_login_or_the_server_may_have_set_otherwise(name: str) -> None:
+    query = queries.load("sqlserver", f"catalog/session_{name}", (16, 0))
+    session = queries.render(query, {"lock_timeout": 250}, ENGINE).text
+    on = "QUOTED_IDENTIFIER, ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, CONCAT_NULL_YIELDS_NULL, ARITHABORT"
+    assert f"SET {on} ON;" in session
+    assert "NOCOUNT OFF;" in session and "SET ROWCOUNT 0;" in session and "SET TEXTSIZE 2147483647;" in session
+
+
+@pytest.mark.server
+@pytest.mark.skipif(wheels.wheel_driver() is None, reason="Microsoft's driver is not installed")
+def test_microsofts_driver_takes_our_settings_and_refuses_other_values() -> None:
+    def says(settings: dict[str, str]) -> str:
+        words = {"DRIVER": str(wheels.wheel_driver()), "Server": "127.0.0.1,1", "UID": "a", "PWD": "b", **settings}
+        with pytest.raises(pyodbc.Error) as failed:
+            pyodbc.connect(format_for_manager(words), timeout=1)
+        return str(failed.value)
+
+    assert "Invalid" not in says(dict(OWN))
+    assert "Invalid value specified" in says({"ConnectRetryCount": "never"})
 
 
 def test_freetds_has_its_own_word_for_encryption() -> None:

@@ -14,10 +14,11 @@ import pytest
 
 from qmon.engines.base import Session, Target
 from qmon.engines.faults import read_fault
+from qmon.engines.keywords import format_connection_string
 from qmon.engines.registry import engine_for
 from qmon.engines.secret import Secret
 from qmon.engines.sqlserver import errors
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.engine import OWN, SqlServer
 from qmon.engines.sqlserver.wheel import wheel_driver
 from qmon.errors import BadInput, PasswordNeeded, QmonError, Unreachable
 from tests.unit.test_sqlserver import target
@@ -40,7 +41,8 @@ def sent(found: Target, monkeypatch: pytest.MonkeyPatch, platform: str = "linux"
     monkeypatch.setattr("qmon.engines.sqlserver.logins.sys.platform", platform)
     with pytest.raises(Unreachable):
         engine_for(found).connect(replace(found, password=Secret("hush", "the environment")), Session("poll"))
-    for same in ("APP=qmon poll;", f"DRIVER={DRIVER};", "Encrypt=yes;", "Server=sql1;", "Database=Shop;"):
+    common = ("APP=qmon poll;", f"DRIVER={DRIVER};", "Encrypt=yes;", "Server=sql1;", "Database=Shop;")
+    for same in (*common, format_connection_string(OWN)):
         seen[0] = seen[0].replace(same, "")
     return seen[0]
 

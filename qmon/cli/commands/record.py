@@ -16,7 +16,7 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import Meter, clean, note
 from qmon.cli.signals import ended_by
-from qmon.model.text import size
+from qmon.model.text import duration, size
 from qmon.system import HANGUP
 
 if TYPE_CHECKING:
@@ -145,9 +145,20 @@ def _watch(
             tidied, kept = now, tidy()
             if kept is not None and kept.waiting and not warned:
                 warned = True
-                note(f"qmon: {kept.waiting} segments are due to be removed; they wait for the pipeline")
+                note(clean(f"qmon: {waiting(kept, time.time())}"))
         meter.show(clean("qmon: " + " · ".join(_progress(each) for each in statuses)), now)
     meter.end()
+
+
+def waiting(kept: RetentionResult, now: float) -> str:
+    """Say which lakes keep segments from being removed, and what to do if a lake is gone."""
+    lakes = "; ".join(
+        f"{mark.lake or 'a lake whose mark is damaged'}"
+        f"{f', last batch {duration(now - mark.at)} ago' if mark.at is not None else ''}"
+        f" (if that lake is gone or was moved, delete {mark.file})"
+        for mark in kept.lakes
+    )
+    return f"{kept.waiting} segments are due to be removed, but lakes have not read them: {lakes}"
 
 
 def report(ended: list[RecordingStatus]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -55,11 +56,23 @@ _ROOM_S: Final = (0.05, 0.2, 0.5)
 
 _SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _MAX_NAME: Final = 63
-_QUIRKS: Final = {
+OWN: Final = {
     "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
+    "TrueIsMinus1": "0",  # else pyodbc reads true as False
+    "BI": "0",  # else bigint arrives as text, or cut to 1 byte
+    "NumericAs": "-101",
+    "LFConversion": "0",  # else a line feed in a text becomes two characters
     "UseServerSidePrepare": "1",  # values travel apart from the text, and untyped
+    "UseDeclareFetch": "0",  # a cursor takes no data-modifying WITH
     "Protocol": "7.4-0",  # no savepoint around each statement of a transaction
+    "ReadOnly": "0",  # the driver refuses all but SELECT, also what sets up a session that only reads
+    "KeepaliveTime": "-1",  # libpq gets these from us, and the driver refuses both
+    "KeepaliveInterval": "-1",
+    "ConnSettings": "",
 }
+"""Settings of psqlODBC that change what we read. They come last: of two, also of a short name, the last counts."""
+_KEEPALIVES: Final = {"keepalives_idle": ("KeepaliveTime", "D1"), "keepalives_interval": ("KeepaliveInterval", "D2")}
+_ANSI: Final = re.compile(r"psqlodbc(?:30)?a\b", re.I)
 _LIBPQ: Final = {
     "keepalives_idle": "5",
     "keepalives_interval": "2",
@@ -267,7 +280,15 @@ class Postgres:
         from qmon.engines import odbc
 
         keywords = self.keywords(target, session)
-        raw = _with_room(lambda: _logged_in(keywords, target, session.login_timeout_s))
+        timeout_s = float(parse_conninfo(keywords["pqopt"])["connect_timeout"])
+        session = replace(session, login_timeout_s=timeout_s)
+        raw = _with_room(lambda: _logged_in(keywords, target, timeout_s))
+        if _ANSI.search(odbc.driver_name(raw)):
+            raw.close()
+            raise BadInput(
+                f"{target.name}: the ANSI driver of psqlODBC loses characters; use its Unicode driver, such as"
+                f" Driver={DRIVER_NAMES[0]}"
+            )
         major = int(odbc.server_version(raw).split(".")[0])
         if major < MIN_MAJOR:
             raw.close()
@@ -292,34 +313,68 @@ class Postgres:
     def keywords(self, target: Target, session: Session) -> dict[str, str]:
         """The ODBC keywords to connect with, without the password.
 
-        Raises ``BadInput`` for an unknown sslmode, which psqlODBC would pass over and connect without TLS, and
-        ``MissingDriver``.
+        The driver's settings that we depend on win over those of the user and the DSN. Raises ``BadInput`` for an
+        unknown sslmode, which psqlODBC would pass over and connect without TLS, and ``MissingDriver``.
         """
-
         given = dict(target.parameters)
-        mode = lookup(given, "SSLmode")
+        mode = lookup(given, "SSLmode", "CA")
         if mode is not None and mode not in _SSL_MODES:
             raise BadInput(f"{target.name}: the sslmode {mode!r} is unknown{nearest(mode, _SSL_MODES)}")
-        dsn, file = lookup(given, "DSN"), lookup(given, "FILEDSN")
-        libpq = _LIBPQ | {"application_name": application(session), "connect_timeout": _whole(session.login_timeout_s)}
+        libpq = _LIBPQ | {"application_name": application(session)}
         # psqlODBC takes a name in a keyword as it stands, so that one with ; or braces cannot be written there.
         for setting, keyword in (("host", "Server"), ("port", "Port"), ("user", "UID"), ("dbname", "Database")):
             if value := lookup(given, keyword, *(["Servername"] if keyword == "Server" else ["Username"])):
                 libpq[setting] = value
+        for setting, names in _KEEPALIVES.items():
+            if (value := _stated(given, *names)).isdigit() and value != "0":
+                libpq[setting] = value
         # The driver uses one of two keywords with the same name, so ours includes the DSN's settings.
-        if file is not None:
-            libpq |= parse_conninfo(drivers.file_dsn_keyword(file, "pqopt"))
-            dsn = dsn or drivers.file_dsn_keyword(file, "DSN") or None
-        if dsn is not None:
-            libpq |= parse_conninfo(drivers.dsn_keyword(dsn, "pqopt"))
-        libpq |= parse_conninfo(lookup(given, "pqopt") or "")
+        for text in _all_stated(given, "pqopt"):
+            libpq |= parse_conninfo(text)
+        libpq["connect_timeout"] = _login_timeout(target.name, libpq.get("connect_timeout", ""), session)
         # libpq reads the variable only if no options are given.
         given_options = libpq.get("options", os.environ.get("PGOPTIONS", ""))
         libpq["options"] = f"{given_options} {_options(_PINNED)}".strip()  # of two, the last one counts
-        rest = without(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "pqopt"))
-        if dsn is None and file is None and lookup(rest, "Driver") is None:
+        ours = {**OWN, "pqopt": format_conninfo(libpq)}
+        # They may change what we read, and stay in the sessions of a pooler. Empty, they replace those of the DSN.
+        if lookup(given, "ConnSettings", "A6") != "" and _stated(given, "ConnSettings", "A6"):
+            raise BadInput(
+                f"{target.name}: qmon does not run ConnSettings; give pqopt=options='-c name=value' instead, or an"
+                " empty ConnSettings= in the connection string to go without"
+            )
+        rest = without(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "A6", *ours))
+        if lookup(rest, "DSN", "FILEDSN", "Driver") is None:
             rest = {"DRIVER": find_driver()} | rest
-        return _QUIRKS | rest | {"pqopt": format_conninfo(libpq)}
+        return rest | ours
+
+
+def _all_stated(given: Mapping[str, str], *names: str) -> list[str]:
+    """The values of a keyword with these names: of the file DSN, of the DSN, and the user's own, which counts."""
+    file = lookup(given, "FILEDSN")
+    dsn = lookup(given, "DSN")
+    found: list[str] = []
+    if file is not None:
+        found += (drivers.file_dsn_keyword(file, name) for name in names)
+        dsn = dsn or drivers.file_dsn_keyword(file, "DSN") or None
+    if dsn is not None:
+        found += (drivers.dsn_keyword(dsn, name) for name in names)
+    return [value for value in (*found, lookup(given, *names)) if value]
+
+
+def _stated(given: Mapping[str, str], *names: str) -> str:
+    """The value that counts of a keyword with these names, empty if there is none."""
+    return (_all_stated(given, *names) or [""])[-1]
+
+
+def _login_timeout(target: str, stated: str, session: Session) -> str:
+    """Seconds as libpq takes them: the user's, if positive, else the session's."""
+    if not stated:
+        return _whole(session.login_timeout_s)
+    try:
+        seconds = int(stated)
+    except ValueError:
+        raise BadInput(f"{target}: connect_timeout takes whole seconds, such as 10, not {stated!r}") from None
+    return str(seconds) if seconds > 0 else _whole(session.login_timeout_s)
 
 
 def _options(settings: Mapping[str, str]) -> str:

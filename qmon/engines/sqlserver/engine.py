@@ -30,6 +30,22 @@ if TYPE_CHECKING:
 DRIVER_NAMES: Final = (wheel.DRIVER_NAME, "ODBC Driver 17 for SQL Server", "FreeTDS")
 """The drivers that are used where the user names none, best first; Microsoft's wheel comes before FreeTDS."""
 
+OWN: Final = {
+    "QuotedId": "yes",
+    "AnsiNPW": "yes",
+    "ConcatNullYieldsNull": "yes",
+    "AutoTranslate": "yes",  # else text in varchar columns is read in the code page of this machine
+    "Regional": "no",  # else numbers and times become text as this machine's settings have it
+    "UseFMTONLY": "no",  # else statements run a second time to find out their columns
+    "MARS_Connection": "no",
+    "ConnectRetryCount": "0",  # else a lost session is replaced in silence, with another number and without its locks
+    "RetryExec": "",  # else the driver itself runs a statement of an action again
+    "Language": "us_english",  # qmon recognizes some errors by their text
+}
+"""Settings of Microsoft's driver 18 that change what we read and do. They win over those of the user and the DSN.
+
+FreeTDS knows ``Language`` and passes over the rest. ``ColumnEncryption`` is left to the user: it decides what is shown.
+"""
 AZURE: Final = 100
 """What counts as the version of Azure SQL Database: its own number, 12, is that of SQL Server 2014."""
 RESTRICTED: Final = 101
@@ -244,7 +260,8 @@ class SqlServer:
         """The ODBC keywords to connect with, without the password.
 
         Encrypted unless the user says otherwise; the server's certificate is trusted unchecked only where the user
-        says so. Raises ``MissingDriver``, and ``BadInput`` for a way to log in that the driver does not have.
+        says so. Settings that we depend on win over the user's. Raises ``MissingDriver``, and ``BadInput`` for a way to
+        log in that the driver does not have.
         """
         given = dict(target.parameters)
         if session.application:
@@ -263,7 +280,7 @@ class SqlServer:
             else:
                 out["Encrypt"] = "yes"
         taken = {name.lower() for name in given}
-        return {name: value for name, value in out.items() if name.lower() not in taken} | given
+        return {name: value for name, value in out.items() if name.lower() not in taken} | without(given, OWN) | OWN
 
 
 def over(

@@ -7,9 +7,10 @@ committed it, and one that was cut short is done again with the same files.
 from __future__ import annotations
 
 import datetime
-import json
 import threading
-from collections.abc import Callable, Mapping
+import time
+import uuid
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -30,7 +31,7 @@ from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.repeated import repeated
 from qmon.pipeline.session import first_line
 from qmon.recording.format.frames import SUFFIX
-from qmon.recording.write.retention import MARK
+from qmon.recording.write.retention import mark_name, mark_text
 
 BATCH_BYTES: Final = 1_000_000_000
 """Bytes of the segments of a batch; one segment at least."""
@@ -59,6 +60,8 @@ class Intake:
         held = committed(self._lake.table("samples").version()) or 0
         if self._known is None:
             self._known = self._done(there)
+            if there:
+                self._mark(there)  # before the first batch, so that retention waits for this lake, too
         self._known &= there.keys()
         if claimed > held:
             batch, files = claimed, self._of(claimed)
@@ -69,8 +72,15 @@ class Intake:
             self._claim(batch, files)
         totals = self._taken(batch, {self._folder.at(name): size for name, size in files.items()})
         self._known |= files.keys() & there.keys()
-        self._folder.replace(json.dumps({"version": 1, "done": sorted(self._known)}) + "\n", MARK)
+        self._mark(there)
         return batch, totals
+
+    def _mark(self, there: Collection[str]) -> None:
+        """Say beside the recordings which of them this lake has."""
+        lake = self._lake.storage.root
+        # A copy of a lake has the id of its original, so the place is a part of the name.
+        name = mark_name(uuid.uuid5(uuid.UUID(str(self._table.made().metadata().id)), lake).hex)
+        self._folder.replace(mark_text(lake, time.time(), (self._known or set()).intersection(there)), name)
 
     def _taken(self, batch: int, paths: Mapping[str, int]) -> Mapping[str, int]:
         for left in reversed(range(_TRIES)):

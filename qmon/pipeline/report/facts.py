@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -15,18 +15,15 @@ from qmon.config.slo import Objective
 from qmon.errors import BadInput
 from qmon.model.baselines import Baseline, Baselines
 from qmon.pipeline.lake.delta import Within
-from qmon.pipeline.lake.lake import Lake, LakeView
+from qmon.pipeline.lake.lake import LakeView
 from qmon.pipeline.lake.schema import TAILED
-from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.messages.waits import waited
 from qmon.pipeline.report.levels import Level, levels, longest_window_s
 from qmon.pipeline.report.period import HOUR_S, Coverage, Key, Period, Row, Trouble, coverage, day_of, trouble
 from qmon.pipeline.report.unusual import Unusual, unusual
 from qmon.pipeline.rollup import rollups
-from qmon.pipeline.rollup.baselines import as_file, baselines, readings, with_place, zoned, zones_of
 from qmon.pipeline.rollup.capacity import Capacity, capacity
 from qmon.pipeline.rollup.incidents import incidents, with_operations
-from qmon.recording.history.baselines import FILE
 
 DAY_S: Final = 86400.0
 WEEK_S: Final = 7 * DAY_S
@@ -120,7 +117,7 @@ def gather(view: LakeView, period: Period, asked: Asked = NOTHING) -> ReportFact
 
     Raises ``BadInput`` where the lake has nothing of that time or queue.
     """
-    queue, newest = asked.queue, _newest_day(view)
+    queue, newest = asked.queue, newest_day(view)
     whole = _whole(view, period, queue)
     if not whole:
         what = f"of the queue {queue!r} " if queue else ""
@@ -154,47 +151,12 @@ def gather(view: LakeView, period: Period, asked: Asked = NOTHING) -> ReportFact
     )  # fmt: skip
 
 
-def _newest_day(view: LakeView) -> date:
+def newest_day(view: LakeView) -> date:
     """The last day (UTC) that the lake has. Raises ``BadInput`` where there is nothing."""
     dates = view.dates()
     if not dates:
         raise BadInput("the lake is empty; qmon pipeline run --recordings PATH --lake PATH fills it")
     return dates[-1]
-
-
-@dataclass(frozen=True, slots=True)
-class Normal:
-    """What was written: how many queues and hours of the week, and the time zone of each target."""
-
-    queues: int
-    hours: int
-    zones: Mapping[str, str]
-
-
-def normal(lake: Lake, recordings: str, weeks: int, stated: Mapping[str, str]) -> Normal:
-    """Write the file of what is normal, and the table. ``stated``: time zones by target, ``""`` for all others.
-
-    Raises ``BadInput`` where there is no such folder, nothing in the lake, or no target of that name.
-    """
-    place = Storage(lake.session, recordings)
-    if not place.exists():
-        raise BadInput(f"there is no folder {recordings}")
-    view = lake.view()
-    newest = datetime.combine(_newest_day(view), datetime.min.time(), UTC).timestamp() + DAY_S
-    within = Period(newest - weeks * WEEK_S, newest).within("start_at", view.dates())
-    found = incidents(view.read("runs", within))
-    minutes = view.read("minutes", within)
-    zones = zones_of(minutes, stated)
-    targets = sorted({*zones, *(row.target for row in view.read("hours").select("target").distinct().collect())})
-    if unknown := sorted(set(stated) - {"", *targets}):
-        raise BadInput(f"--zone: the lake has no target {unknown[0]!r}; it has: {', '.join(targets)}")
-    usual = baselines(readings(zoned(minutes, zones), found)).persist()
-    rows = usual.collect()
-    lake.table("baselines").replace(with_place(usual))
-    usual.unpersist()
-    place.replace(as_file(rows, zones), FILE)
-    hours = {(row.target, row.queue, row.hour) for row in rows}
-    return Normal(len({(row.target, row.queue) for row in rows}), len(hours), zones)
 
 
 def rate(row: Row, what: str) -> float | None:

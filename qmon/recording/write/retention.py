@@ -1,10 +1,11 @@
-"""How long recordings are kept: the oldest sealed segments go; where there is a pipeline, once it has read them."""
+"""How long recordings are kept: the oldest sealed segments go, if lakes read them, after all lakes have them."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -12,8 +13,8 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.recording.read.paths import begins_at, segments
 
-MARK: Final = ".pipeline.json"
-"""In the folder of all recordings: the segments that the pipeline is done with."""
+_MARKS: Final = ".pipeline.*.json"
+"""In the folder of all recordings: a file for each lake, with the segments that it has."""
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 _LARGEST: Final = 2**63
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?", re.IGNORECASE)
@@ -21,12 +22,29 @@ _LONGEST_S: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
+class LakeMark:
+    """What one lake says it has. ``lake``: its path, and ``at``: seconds since the epoch of its last batch, if known.
+
+    ``done``: the segments, by their paths relative to the folder.
+    """
+
+    file: Path
+    lake: str = ""
+    at: float | None = None
+    done: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class RetentionResult:
-    """What is there: ``bytes`` of segments; ``removed`` just now; ``waiting``: due, but the pipeline is not done."""
+    """``bytes`` of all segments; the numbers ``removed`` and ``waiting``: due, but some lake does not have them.
+
+    ``lakes``: these lakes.
+    """
 
     bytes: int
     removed: int
     waiting: int
+    lakes: tuple[LakeMark, ...] = ()
 
 
 def parse_size(text: str) -> int:
@@ -42,17 +60,19 @@ def parse_size(text: str) -> int:
 def retain(root: Path, *, keep_s: float | None, max_bytes: int | None, now: float) -> RetentionResult:
     """Remove what is older than ``keep_s`` seconds at ``now`` (since the epoch), and the oldest beyond ``max_bytes``.
 
-    Open segments stay, and so do those that the pipeline is not done with, where it has left its mark.
+    Open segments stay, and so do those that a lake does not have yet, if it has left its mark.
     """
     paths = segments(root)
     sizes = {path: _size(path) for path in paths}
     total, removed, waiting = sum(sizes.values()), 0, 0
-    done = pipeline_done(root)
+    marks = read_marks(root)
+    lakes: set[LakeMark] = set()
     for path in (path for path in paths if not path.name.startswith("_")):
         old = keep_s is not None and begins_at(path) + _LONGEST_S < now - keep_s
         if not old and (max_bytes is None or total <= max_bytes):
             continue
-        if done is not None and path.relative_to(root).as_posix() not in done:
+        if missing := {mark for mark in marks if path.relative_to(root).as_posix() not in mark.done}:
+            lakes |= missing
             waiting += 1
             continue
         path.unlink(missing_ok=True)
@@ -60,23 +80,36 @@ def retain(root: Path, *, keep_s: float | None, max_bytes: int | None, now: floa
         removed += 1
         with contextlib.suppress(OSError):  # others of that day are still there
             path.parent.rmdir()
-    return RetentionResult(total, removed, waiting)
+    return RetentionResult(total, removed, waiting, tuple(mark for mark in marks if mark in lakes))
 
 
-def pipeline_done(root: Path) -> frozenset[str] | None:
-    """The segments that the pipeline is done with, relative to the folder; ``None``: no pipeline reads it."""
+def mark_name(lake_id: str) -> str:
+    """The name of a lake's mark in the folder of the recordings."""
+    return _MARKS.replace("*", lake_id)
+
+
+def mark_text(lake: str, at: float, done: Iterable[str]) -> str:
+    """The contents of a mark; see ``LakeMark``."""
+    return json.dumps({"version": 1, "lake": lake, "at": round(at, 3), "done": sorted(done)}) + "\n"
+
+
+def read_marks(root: Path) -> list[LakeMark]:
+    """The marks of all lakes that read this folder. A damaged one has no segments, so nothing may go."""
+    return [_read_mark(file) for file in sorted(root.glob(_MARKS))]
+
+
+def _read_mark(file: Path) -> LakeMark:
     try:
-        raw = json.loads((root / MARK).read_text(encoding="utf-8"))
-        return frozenset(raw["done"])
-    except FileNotFoundError:
-        return None
-    except (ValueError, KeyError, TypeError, OSError):
-        return frozenset()  # it reads it, and cannot be asked how far it is: nothing may go
+        raw = json.loads(file.read_text(encoding="utf-8"))
+        return LakeMark(file, str(raw["lake"]), float(raw["at"]), frozenset(map(str, raw["done"])))
+    except (ValueError, KeyError, TypeError, OSError, OverflowError, RecursionError):
+        return LakeMark(file)
 
 
 def new_bytes(root: Path) -> int:
-    """Bytes of the sealed segments that the pipeline is not done with, as far as its mark tells."""
-    done = pipeline_done(root) or frozenset()
+    """Bytes of the sealed segments that some lake does not have, as far as the marks say."""
+    marks = read_marks(root)
+    done = marks[0].done.intersection(*(mark.done for mark in marks)) if marks else frozenset()
     return sum(_size(path) for path in segments(root, unsealed=False) if path.relative_to(root).as_posix() not in done)
 
 

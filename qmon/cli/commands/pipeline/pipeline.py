@@ -168,7 +168,7 @@ def baselines(
         typer.Option("--recordings", metavar="PATH", help="Where the dashboard looks for the file .baselines.json."),
     ],
     weeks: Annotated[
-        int, typer.Option("--weeks", metavar="N", min=4, max=520, help="Of so many weeks, the newest there are.")
+        int, typer.Option("--weeks", metavar="N", min=4, max=520, help="The last weeks of each target.")
     ] = 12,
     zone: Annotated[
         list[str] | None,
@@ -189,14 +189,22 @@ def baselines(
     """
     stated = _zones(zone or ())
     with lake_of(lake, master, conf) as source:
-        from qmon.pipeline.report.facts import normal
+        from qmon.pipeline.report.baselines_file import write_baselines
 
-        found = normal(source, recordings, weeks, stated)
+        found = write_baselines(source, recordings, weeks, stated)
+    for target, newest in sorted(found.ahead.items()):
+        note(
+            f"{clean(target)}: days later than tomorrow, up to {datetime.fromtimestamp(newest, UTC):%Y-%m-%d}, do not"
+            " count; check the clock of its recorder"
+        )
+    for target in found.lost:
+        note(f"{clean(target)}: the file had a baseline until now; its last {weeks} weeks are not enough for one")
     for target, name in sorted(found.zones.items()):
         how = "as stated" if {"", target} & set(stated) else "as its recorder says; --zone states another"
         say(f"{clean(target)}: hours of the week in {name} ({how})")
     if not found.hours:
-        say("not enough history: no hour of the week was watched four times; the file says so")
+        stays = "the file that was there stays; remove it if it is wrong" if found.kept else "the file says so"
+        say(f"not enough history: no hour of the week was watched four times; {stays}")
         return
     say(f"what is normal for {found.hours:,} hours of the week of {found.queues:,} queues is written")
 

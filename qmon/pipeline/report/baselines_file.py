@@ -1,0 +1,106 @@
+"""Writes the baselines of a lake: the table, and the small file beside the recordings."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from qmon.errors import BadInput
+from qmon.pipeline.lake.lake import Lake, LakeView
+from qmon.pipeline.lake.storage import Storage
+from qmon.pipeline.report.facts import DAY_S, WEEK_S, newest_day
+from qmon.pipeline.report.period import Period
+from qmon.pipeline.rollup.baselines import as_file, baselines, readings, with_place, zoned, zones_of
+from qmon.pipeline.rollup.incidents import incidents
+from qmon.recording.history.baselines import FILE
+
+_LAST_DAYS: Final = 2
+"""Today and tomorrow: clocks of other machines may be ahead, and days are those of UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenBaselines:
+    """The result: how many queues and hours of the week were written, and the time zone of each target.
+
+    ``ahead``: the newest time (seconds since the epoch) of each target with days later than tomorrow, which do not
+    count. ``lost``: targets that the file had before and has no more. ``kept``: nothing was written, because that would
+    have left an empty file in place of a good one.
+    """
+
+    queues: int
+    hours: int
+    zones: Mapping[str, str]
+    ahead: Mapping[str, float]
+    lost: tuple[str, ...]
+    kept: bool
+
+
+def write_baselines(
+    lake: Lake, recordings: str, weeks: int, stated: Mapping[str, str], now: float | None = None
+) -> WrittenBaselines:
+    """Write the file and the table, of the last ``weeks`` of each target.
+
+    ``stated``: time zones by target, ``""`` for all others. ``now``: seconds since the epoch. Raises ``BadInput`` if
+    there is no such folder, no usable day in the lake, or no target of that name.
+    """
+    place = Storage(lake.session, recordings)
+    if not place.exists():
+        raise BadInput(f"there is no folder {recordings}")
+    view = lake.view()
+    newest_day(view)
+    today = int((time.time() if now is None else now) // DAY_S)
+    ends, ahead = _ends(view, (today + _LAST_DAYS) * DAY_S)
+    targets = sorted({*ends, *ahead})
+    if unknown := sorted(set(stated) - {"", *targets}):
+        raise BadInput(f"--zone: the lake has no target {unknown[0]!r}; it has: {', '.join(targets)}")
+    if not ends:
+        raise BadInput("all days of the lake are later than tomorrow; check the clocks of all machines")
+    whole = Period(min(ends.values()) - weeks * WEEK_S, max(ends.values())).within("start_at", view.dates())
+    minutes = _last_weeks(view.read("minutes", whole), ends, weeks)
+    zones = zones_of(minutes, stated)
+    usual = baselines(readings(zoned(minutes, zones), incidents(view.read("runs", whole)))).persist()
+    rows = usual.collect()
+    before = _targets_of(place)
+    if kept := bool(before and not rows):
+        lost: Iterable[str] = ()
+    else:
+        lost = before - {row.target for row in rows}
+        lake.table("baselines").replace(with_place(usual))
+        place.replace(as_file(rows, zones), FILE)
+    usual.unpersist()
+    hours = {(row.target, row.queue, row.hour) for row in rows}
+    queues = {(row.target, row.queue) for row in rows}
+    return WrittenBaselines(len(queues), len(hours), zones, ahead, tuple(sorted(lost)), kept)
+
+
+def _ends(view: LakeView, last: float) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the end of each target's newest day that ends by ``last``, and the newest times that are later."""
+    at = F.col("start_at")
+    usable = F.max(F.when(at < last, at)).alias("usable")
+    rows = view.read("hours").groupBy("target").agg(usable, F.max(at).alias("newest")).collect()
+    ends = {row.target: (row.usable // DAY_S + 1) * DAY_S for row in rows if row.usable is not None}
+    return ends, {row.target: row.newest for row in rows if row.newest >= last}
+
+
+def _last_weeks(minutes: DataFrame, ends: Mapping[str, float], weeks: int) -> DataFrame:
+    """Return the minutes of the last weeks before the end of each target."""
+    known = minutes.sparkSession.createDataFrame(list(ends.items()), "target string, end_at double")
+    at, end = F.col("start_at"), F.col("end_at")
+    inside = (at < end) & (at >= end - weeks * WEEK_S)
+    return minutes.join(F.broadcast(known), "target").where(inside).drop("end_at")
+
+
+def _targets_of(place: Storage) -> set[str]:
+    """Return the targets that the file has now. A damaged file has none."""
+    if not place.exists(FILE):
+        return set()
+    try:
+        return {str(target) for target, queues in json.loads(place.read(FILE))["queues"].items() if queues}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return set()
