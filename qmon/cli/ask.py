@@ -120,7 +120,7 @@ def ask(finding: Candidate, details: TableDetails, values: Callable[[str], Seque
     of_times = {kinds[name] for name in (said.due_at, said.started_at) if name}
     if of_times & NUMBER_TYPES:
         said.times = _choice("What are the numbers of these times?", list(COUNTED))
-    elif any(_unknown(details, name) for name in (said.due_at, said.started_at)):
+    elif any(_unknown(details, name) for name in (said.due_at, said.started_at, layout.enqueued_at or "")):
         question = "What are these times: utc, local (the server's), or such as Europe/Berlin?"
         said.times = typer.prompt(question, err=True)
     return said

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from qmon.engines.base import Bound, Connection, Engine, Value
+from qmon.engines.base import Bound, Connection, Engine, Session, Value
 from qmon.engines.rows import records
 from qmon.engines.sql import queries
 from qmon.errors import NoConnectionLeft, PermissionMissing, QueryFailed
@@ -29,12 +29,14 @@ from qmon.model.samples.polled import (
 from qmon.model.samples.usage import NamingSample, ReadsSample, SizeSample, UseSample
 from qmon.model.samples.waits import LatchSample, WaitTotal
 from qmon.model.standby import standby_of
+from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.fragmentation import FragmentationReader
 from qmon.monitor.background.plans import PlanReader
 from qmon.monitor.background.scan import Scan, parts_of
 from qmon.monitor.catalog.lock_holders import LockHolderSample
-from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.resolve import Resolved, resolve
 from qmon.monitor.catalog.wanted_indexes import proposals
+from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.standby import replica, with_replica
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.groups import GroupProbes
@@ -43,6 +45,8 @@ from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.server_state import POOL_LIMITS, READ_EVERY
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+from qmon.monitor.source import Focus
+from qmon.monitor.state.target import TargetHistory
 
 GIVES: Final = (
     "all that a poll reads",
@@ -106,6 +110,7 @@ _TARGET = (
 )
 
 _FEW_PAGES: Final = 16
+_INTERVAL_S: Final = 2.0
 _VALUES: Final = {"limit": 200, "chars": 200, "texts": 50}
 """Only what a probe declares is bound."""
 
@@ -154,7 +159,26 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Configu
     for found in resolved.groups:
         probes = GroupProbes(statements, found)
         checks += [_run(connection, each) for each in probes.wanted(time.monotonic(), found.group.name, 10)]
+    checks += _folded(connection, engine, resolved)
     return checks
+
+
+def _folded(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
+    """The figures and rules that end in an exception when one poll is read and judged."""
+
+    def refuse(_: Session) -> Connection:
+        raise NoConnectionLeft("one poll needs no background reader")
+
+    collector = Collector("doctor", engine, connection, ExactCounts(engine, refuse))
+    collector.use(resolved)
+    try:
+        snapshot = collector.collect(1, _INTERVAL_S, Focus())
+    except QueryFailed:
+        return  # the checks of the probes say why
+    for queue in TargetHistory().add(snapshot).queues:
+        for failure in queue.failures:
+            if failure.probe.startswith("("):
+                yield Check(failure.probe, failure.queue, problem=failure.reason)
 
 
 def _of_queue(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:

@@ -84,8 +84,11 @@ def test_messages_are_requeued_and_purged_by_key(any_bytes: str, tmp_path: Path)
     assert kept == [(5,)], "an undo brings the very bytes back"
 
 
-
 def test_an_owner_is_chosen_by_its_name_in_utf_8(any_bytes: str, tmp_path: Path) -> None:
-    query(any_bytes, "INSERT INTO jobs VALUES (16, 'working', convert_from('\\xc3a5'::bytea, 'SQL_ASCII'), '', '', 1, now() - interval '1 h')")
+    query(
+        any_bytes,
+        "INSERT INTO jobs SELECT 16, 'working', convert_from('\\xc3a5'::bytea, 'SQL_ASCII'), '', '', 1,"
+        " now() - interval '1 h'",
+    )
     prepared = Operator(desk_at(any_bytes, tmp_path)).requeue(LAYOUT, Choice(owner="\u00e5", owner_states=ALL))
     assert [row.id for row in prepared.plan.first] == ["16"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from qmon.model.figure import NOT_SINCE, Figure, Severity, Verdict
+from qmon.model.guard import Guard
 from qmon.model.text import duration
 from qmon.model.verdicts.access import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow import (
@@ -119,9 +121,12 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 """The rules; of equally severe verdicts the earlier is shown first."""
 _CODES: Final = frozenset(rule.code for rule in RULES)
+_RULE: Final = "rule "
 
 
-def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[tuple[Verdict, ...], dict[str, float]]:
+def judge(
+    given: RuleInput, now_at: float, since: Mapping[str, float], guard: Guard | None = None
+) -> tuple[tuple[Verdict, ...], dict[str, float]]:
     """All verdicts whose evidence has lasted, the worst first and at least one, and since when each has it.
 
     What merely follows from another verdict is left out, and its hold time begins anew when that one has gone. A queue
@@ -131,34 +136,49 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
         given: the figures now.
         now_at: server clock, seconds since the epoch.
         since: what this function returned for the poll before; ``HEALTHY`` is in it once the queue was seen well.
+        guard: runs each rule. A rule that ends in an exception says nothing, and the queue is not called healthy.
     """
     seen: dict[str, float] = {HEALTHY: since[HEALTHY]} if HEALTHY in since else {}
     found: dict[str, Verdict] = {}
     unproved: dict[str, str] = {}
     explained: set[str] = set()
     for rule in RULES:
-        proof = rule.proof(given)
-        if proof is None:
+        first = since.get(rule.code, now_at)
+        verdict = partial(_verdict, rule, given, first)
+        part = f"{_RULE}{rule.code}"
+        raised = verdict() if guard is None else guard.attempt(part, verdict, lambda _: None)
+        if raised is None:
+            if guard is not None and part in guard.reasons and rule.code in since:
+                seen[rule.code] = first  # it is not known to be over
             continue
-        first = seen[rule.code] = since.get(rule.code, now_at)
+        seen[rule.code] = first
         if now_at - first >= rule.hold_s:
-            found[rule.code] = Verdict(rule.code, proof, rule.severity, first, rule.key(given), rule.cause(given))
+            found[rule.code] = raised
             explained.update(rule.explains)
         elif rule.severity is Severity.CRITICAL:
-            unproved[rule.code] = f"{proof}; {rule.code} if that lasts {duration(first + rule.hold_s - now_at)} more"
+            rest = duration(first + rule.hold_s - now_at)
+            unproved[rule.code] = f"{raised.proof}; {rule.code} if that lasts {rest} more"
     for code in explained:
         for each in (found, unproved, seen):
             each.pop(code, None)
     verdicts = sorted(found.values(), key=lambda v: -v.severity)
     if verdicts and verdicts[0].severity >= Severity.WARNING:
         return tuple(verdicts), seen
-    if doubt := missing(given) or ("" if HEALTHY in seen else next(iter(unproved.values()), "")):
+    unjudged = next((f"{part}: {why}" for part, why in (guard.reasons if guard else {}).items()), "")
+    if doubt := missing(given) or unjudged or ("" if HEALTHY in seen else next(iter(unproved.values()), "")):
         first = seen[CANNOT_TELL] = since.get(CANNOT_TELL, now_at)
         verdicts.append(Verdict(CANNOT_TELL, doubt, Severity.NOTICE, first, "n" if _throttled(given) else ""))
         return tuple(verdicts), seen
     if given.moved is not None or seen_empty(given):
         seen.setdefault(HEALTHY, now_at)
     return tuple(verdicts or [_fine(given)]), seen
+
+
+def _verdict(rule: Rule, given: RuleInput, since_at: float) -> Verdict | None:
+    proof = rule.proof(given)
+    if proof is None:
+        return None
+    return Verdict(rule.code, proof, rule.severity, since_at, rule.key(given), rule.cause(given))
 
 
 def undecided(

@@ -6,8 +6,8 @@
 -- > pushed_s     seconds since it was pushed
 -- > popped_s     seconds since it was popped
 SELECT TOP (1)
-       CAST(DATEDIFF(SECOND, {enqueued_at?!utc.q}, SYSUTCDATETIME()) AS float) AS pushed_s,
-       CAST(DATEDIFF(SECOND, {started_at?!utc.q}, SYSUTCDATETIME()) AS float)  AS popped_s
+       CAST(DATEDIFF(SECOND, {enqueued_at?!moment.q}, SYSUTCDATETIME()) AS float) AS pushed_s,
+       CAST(DATEDIFF(SECOND, {started_at?!moment.q}, SYSUTCDATETIME()) AS float)  AS popped_s
 FROM {table} AS q
 WHERE {key!where}
 OPTION (MAXDOP 1)

@@ -19,7 +19,7 @@ DECLARE @rows xml = CAST(CAST(:rows AS nvarchar(max)) AS xml);
 SELECT CONVERT(nvarchar(20), q.qmon_row)                                                                  AS [key],
        {called?!text.q}                                                                                     AS id,
        CONVERT(nvarchar(100), {state?})                                                                     AS state,
-       CAST(DATEDIFF(SECOND, {since?!utc}, SYSUTCDATETIME()) AS float)                                          AS age_s,
+       CAST(DATEDIFF(SECOND, {since?!moment}, SYSUTCDATETIME()) AS float)                                          AS age_s,
        RTRIM(CONVERT(nvarchar(400), {owner?}))                                                              AS owner,
        CONVERT(int, {attempts?})                                                                            AS attempts,
        CASE WHEN DATALENGTH({payload?}) > 65536

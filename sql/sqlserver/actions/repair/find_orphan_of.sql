@@ -20,7 +20,7 @@
 -- > payload       its first characters
 SELECT TOP (:limit)
     CAST({message_id} AS bigint) AS number,
-    CAST(DATEDIFF(SECOND, {time!utc}, SYSUTCDATETIME()) AS float) AS age_s,
+    CAST(DATEDIFF(SECOND, {time!moment}, SYSUTCDATETIME()) AS float) AS age_s,
     CAST(LEFT({payload?}, 200) AS nvarchar(200)) AS payload
 FROM {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
 WHERE {slot} BETWEEN :from_slot AND :to_slot
