@@ -10,6 +10,8 @@ from qmon.model.snapshot import ProbeFailure
 
 T = TypeVar("T")
 
+# How the probe of such a failure is called.
+DEFECT: Final = "fault: "
 VIEW: Final = "view"
 """The part that is everything of a queue."""
 
@@ -36,4 +38,4 @@ class Guard:
 
     def failures(self, queue: str) -> tuple[ProbeFailure, ...]:
         """The reasons as failures of the queue."""
-        return tuple(ProbeFailure(f"({part})", reason, queue) for part, reason in self.reasons.items())
+        return tuple(ProbeFailure(f"{DEFECT}{part}", reason, queue) for part, reason in self.reasons.items())

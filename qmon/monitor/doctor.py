@@ -13,6 +13,7 @@ from qmon.engines.sql import queries
 from qmon.errors import NoConnectionLeft, PermissionMissing, QueryFailed
 from qmon.model.counts import PartSample
 from qmon.model.groups.configured import ConfiguredQueue
+from qmon.model.guard import DEFECT
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
@@ -177,7 +178,7 @@ def _folded(connection: Connection, engine: Engine, resolved: Resolved) -> Itera
         return  # the checks of the probes say why
     for queue in TargetHistory().add(snapshot).queues:
         for failure in queue.failures:
-            if failure.probe.startswith("("):
+            if failure.probe.startswith(DEFECT):
                 yield Check(failure.probe, failure.queue, problem=failure.reason)
 
 

@@ -79,11 +79,29 @@ def test_a_message_due_at_the_end_of_time_is_scheduled_and_one_due_at_its_beginn
 
 def test_status_prints_all_queues_of_a_target_with_such_times(database: str) -> None:
     query(database, TABLE.format("job_queue"))
-    query(database, "INSERT INTO job_queue VALUES (1, 'ready', '-infinity'), (2, 'working', 'infinity', '-infinity')")
+    query(
+        database,
+        "INSERT INTO job_queue VALUES (1, 'ready', '-infinity', NULL), (2, 'working', 'infinity', '-infinity')",
+    )
     for command in (("status", database), ("status", database, "--output", "json"), ("queues", database)):
         done = call(*command)
         assert done.exit_code == 0, done.output
         assert "went wrong" not in done.output
+
+
+def test_states_told_by_times_take_such_times_too(database: str) -> None:
+    query(
+        database,
+        "CREATE TABLE outbox (id bigserial PRIMARY KEY, payload text, created_at timestamptz NOT NULL DEFAULT now(),"
+        " processed_at timestamptz)",
+    )
+    for created, processed in (("now()", "NULL"), ("'-infinity'", "NULL"), ("now()", "'-infinity'")):
+        query(database, f"INSERT INTO outbox (created_at, processed_at) VALUES ({created}, {processed})")
+    with watching(database, []) as watched:
+        queue = watched.view(lambda v: v.queues and v.queues[0].done.value is not None).queues[0]
+    assert (queue.ready.value, queue.done.value, queue.failures) == (2, 1, ())
+    assert queue.oldest.value is not None
+    assert queue.oldest.value < 600
 
 
 def test_the_default_of_the_inserting_session_proves_nothing(database: str) -> None:
@@ -122,11 +140,11 @@ def _broken(work: Callable[..., object]) -> Callable[..., object]:
 
 _STUCK: Final = next(rule for rule in RULES if rule.code == "stuck in progress")
 DEFECTS: Final = {
-    "(samples)": (QueueFiling, "of"),
-    "(view)": (figures, "done"),
-    "(oldest)": (figures, "oldest"),
-    "(dead)": (QueueTrack, "_extra"),
-    "(rule stuck in progress)": (_STUCK, "proof"),
+    "fault: samples": (QueueFiling, "of"),
+    "fault: view": (figures, "done"),
+    "fault: oldest": (figures, "oldest"),
+    "fault: dead": (QueueTrack, "_extra"),
+    "fault: rule stuck in progress": (_STUCK, "proof"),
 }
 
 
@@ -139,7 +157,7 @@ def test_an_exception_in_one_part_of_a_queue_is_its_reason_and_all_else_stays(
         query(database, f"INSERT INTO {name} SELECT i, 'ready', now() FROM generate_series(1, 3) AS i")
     monkeypatch.setattr(log, "_seen", set())
     owner, name = DEFECTS[part]
-    if part.startswith("(rule"):
+    if part.startswith("fault: rule"):
         rules = tuple(replace(rule, proof=_broken(rule.proof)) if rule is _STUCK else rule for rule in RULES)  # type: ignore[arg-type]
         monkeypatch.setattr(import_module("qmon.model.verdicts.judge"), "RULES", rules)
     else:
@@ -152,10 +170,10 @@ def test_an_exception_in_one_part_of_a_queue_is_its_reason_and_all_else_stays(
     assert jobs.verdict.code == "cannot tell"
     assert (others.ready.value, others.failures) == (3, ())
     assert "went wrong" not in others.verdict.proof
-    assert (jobs.ready.value == 3) is (part not in ("(samples)", "(view)"))
-    if part == "(oldest)":
+    assert (jobs.ready.value == 3) is (part not in ("fault: samples", "fault: view"))
+    if part == "fault: oldest":
         assert jobs.oldest.reason == failure.reason
-    traces = [each for each in caplog.records if "something in qmon went wrong" in each.message]
+    traces = [each for each in caplog.records if each.exc_info and "something in qmon went wrong" in each.message]
     assert len(traces) == 1, "it is logged once, not in each poll"
     with qmon_connection(database) as connection:
         checks = checkup(connection, engine_for(target_of(database)), [layout("jobs"), layout("others")])
