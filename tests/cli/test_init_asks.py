@@ -50,7 +50,8 @@ def test_it_asks_what_the_times_of_a_queue_are_whose_default_is_that_of_the_sess
     query(
         database,
         "CREATE TABLE mail_queue (id bigserial PRIMARY KEY,"
-        " status text NOT NULL CHECK (status IN ('ready', 'working')), payload text, attempts int, created_at timestamp DEFAULT now())",
+        " status text NOT NULL CHECK (status IN ('ready', 'working')), payload text,"
+        " attempts int, created_at timestamp DEFAULT now())",
     )
     query(database, "SET timezone = 'Asia/Tokyo'; INSERT INTO mail_queue (status) VALUES ('ready')")
     place = tmp_path / "shop.toml"

@@ -27,7 +27,7 @@ TIMES: Final = {
     "UTC by its default": ("timestamp DEFAULT timezone('UTC', now())", "timezone('UTC', now() {})", ""),
     "said to be UTC": ("timestamp", "timezone('UTC', now() {})", 'times = "utc"'),
     "of a place": ("timestamp", "timezone('Asia/Tokyo', now() {})", 'times = "Asia/Tokyo"'),
-    "local by its default": ("timestamp DEFAULT now()", "timezone('Asia/Tokyo', now() {})", ""),
+    "said to be local": ("timestamp DEFAULT now()", "timezone('Asia/Tokyo', now() {})", 'times = "local"'),
     "seconds": ("bigint", f"CAST({SECONDS} AS bigint)", 'times = "unix"'),
     "seconds of 4 bytes": ("integer", f"CAST({SECONDS} AS integer)", 'times = "unix"'),
     "milliseconds": ("bigint", f"CAST({SECONDS} * 1000 AS bigint)", 'times = "unix_ms"'),
