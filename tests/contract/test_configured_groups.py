@@ -89,6 +89,11 @@ def test_times_are_what_their_type_their_default_or_the_configuration_says(kind:
     [
         ("bigint", "", "`due` is bigint; what its numbers are is to be said: times = "),
         ("timestamp", "", "`due` has no time zone, and nothing can be counted until"),
+        (
+            "timestamp DEFAULT now()",
+            "",
+            "`due` has no time zone, its default is the time in the time zone of the session",
+        ),
         ("text", "", "`due` is text, which is no time"),
         ("timestamptz", 'attempts = "trys"\n', "public.jobs has no column 'trys'; did you mean tries?"),
     ],

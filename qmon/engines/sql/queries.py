@@ -51,7 +51,7 @@ KINDS: Final[Mapping[str, str]] = {
 SWITCH: Final = "switch"
 """What every installed design has besides its own files."""
 
-# Times before or after these stand for never: infinite ones, .NET's MinValue and MaxValue, the first day of datetime.
+# Times before or after these mean never: infinite ones, .NET's MinValue and MaxValue, the first day of datetime.
 _FIRST_MOMENT: Final = "1901-01-01T00:00:00"
 _LAST_MOMENT: Final = "9998-01-01T00:00:00"
 _SAME: Final = re.compile(r"-- same as ([A-Za-z0-9_]+/[A-Za-z0-9_.]+\.sql)\n?")
@@ -320,7 +320,7 @@ def _time(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
 
 
 def _utc(slot: Placeholder, expression: str, zone: Zone, engine: Engine) -> str:
-    """A time in UTC; as a moment NULL if it stands for never: infinite, .NET's MinValue, or a type's end."""
+    """A time in UTC; as a moment NULL if it means never: infinite, .NET's MinValue, or a type's end."""
     utc = engine.utc(expression, zone)
     if slot.form != "moment":
         return utc

@@ -150,7 +150,7 @@ class QueueTrack:
         return replace(view, failures=(*view.failures, *guard.failures(q.layout.queue))) if guard.reasons else view
 
     def _unfolded(self, snapshot: Snapshot, q: QueueSamples, reason: str) -> QueueView:
-        """A poll that could not be taken in. What was remembered may be half of it, and is forgotten."""
+        """Return the view of a poll that ended in an exception. The memory may hold half of the poll, so it is cleared."""
         self._forget()
         at = snapshot.sampled_at
         unjudged = Verdict(CANNOT_TELL, reason, Severity.NOTICE, at)
