@@ -150,7 +150,7 @@ class QueueTrack:
         return replace(view, failures=(*view.failures, *guard.failures(q.layout.queue))) if guard.reasons else view
 
     def _unfolded(self, snapshot: Snapshot, q: QueueSamples, reason: str) -> QueueView:
-        """Return the view of a poll that ended in an exception. The memory may hold half of the poll, so it is cleared."""
+        """Return the view of a poll that ended in an exception, and clear the memory, which may hold half of it."""
         self._forget()
         at = snapshot.sampled_at
         unjudged = Verdict(CANNOT_TELL, reason, Severity.NOTICE, at)
