@@ -253,15 +253,19 @@ def files() -> list[Path]:
     return [file for number in range(KEPT + 1) if (file := rotated(path, number)).is_file()]
 
 
-def report(problem: BaseException, logger: logging.Logger = _logger) -> str:
-    """Log a defect of qmon with its traceback, the same one again without; returns the line for the operator."""
+def report(problem: BaseException, logger: logging.Logger = _logger, *, once: bool = False) -> str:
+    """Log a defect of qmon with its traceback, the same one again without; returns the line for the operator.
+
+    ``once``: do not log the same defect again. Use it for what happens in every poll.
+    """
     last = traceback.extract_tb(problem.__traceback__)[-1:]
     key = (type(problem).__qualname__, *((frame.filename, frame.lineno) for frame in last))
     with _lock:
         again = key in _seen
         if len(_seen) < _SEEN:
             _seen.add(key)
-    logger.error("something in qmon went wrong%s", " again" if again else "", exc_info=None if again else problem)
+    if not (again and once):
+        logger.error("something in qmon went wrong%s", " again" if again else "", exc_info=None if again else problem)
     words = _formatter().words(problem)
     where = place()
     text = f"something in qmon went wrong: {type(problem).__name__}: {words}; please report it"

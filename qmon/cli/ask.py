@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -120,10 +121,41 @@ def ask(finding: Candidate, details: TableDetails, values: Callable[[str], Seque
     of_times = {kinds[name] for name in (said.due_at, said.started_at) if name}
     if of_times & NUMBER_TYPES:
         said.times = _choice("What are the numbers of these times?", list(COUNTED))
-    elif any(_unknown(details, name) for name in (said.due_at, said.started_at)):
-        question = "What are these times: utc, local (the server's), or such as Europe/Berlin?"
-        said.times = typer.prompt(question, err=True)
+    elif names := [n for n in (said.due_at, said.started_at, layout.enqueued_at or "") if _unknown(details, n)]:
+        said.times = _times(names)
     return said
+
+
+def ask_times(findings: Sequence[Candidate]) -> list[Candidate]:
+    """Ask what times without a zone mean in the queues that qmon recognized; return the findings with the answers."""
+    from qmon.model.layout.zones import UNKNOWN
+    from qmon.monitor.catalog.discovery.candidates import likely
+
+    out: list[Candidate] = []
+    for finding in findings:
+        layout = finding.layout
+        names = [name for name, zone in layout.zones if zone == UNKNOWN]
+        if names and likely(finding) and finding.written is None and (layout.state or layout.data_table):
+            typer.echo(f"\n{clean(str(layout.table))}: {clean(finding.summary)}", err=True)
+            if times := _times(names):
+                finding = replace(finding, layout=replace(layout, times=times, zones=()))
+        out.append(finding)
+    return out
+
+
+def _times(columns: Sequence[str]) -> str:
+    """What times without a zone mean, as ``times`` of the configuration has it; empty if that is to stay unknown."""
+    from qmon.model.layout.zones import named_zone
+
+    names = " and ".join(map(clean, dict.fromkeys(columns)))
+    question = (
+        f"What are the times in {names}: utc, local (the server's), or such as Europe/Berlin? {_LEAVE} if unknown"
+    )
+    while True:
+        answer = str(typer.prompt(question, err=True)).strip()
+        if answer in ("utc", "local", _LEAVE) or named_zone(answer, time.time()) is not None:
+            return "" if answer == _LEAVE else answer
+        typer.echo(f"{clean(answer)!r} is no time zone", err=True)
 
 
 def _unknown(details: TableDetails, name: str) -> bool:

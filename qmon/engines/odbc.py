@@ -36,6 +36,11 @@ _LOG: Final = logging.getLogger(__name__)
 _TEXT: Final = (pyodbc.SQL_WVARCHAR, LONGEST_TEXT, 0)
 """The type, length and digits as which texts and NULL are sent; the statements cast them to what they need."""
 
+_TEXT_TYPES: Final = (
+    pyodbc.SQL_CHAR, pyodbc.SQL_VARCHAR, pyodbc.SQL_LONGVARCHAR,
+    pyodbc.SQL_WCHAR, pyodbc.SQL_WVARCHAR, pyodbc.SQL_WLONGVARCHAR,
+)  # fmt: skip
+
 COUNT: Final = ("done",)
 """The columns of a statement that says itself how many rows it changed: the first count may be that of a trigger."""
 
@@ -114,6 +119,10 @@ def _driver(raw: pyodbc.Connection) -> str:
     return f"{name} {version}, pyodbc {pyodbc.version}"
 
 
+def _decoded(raw: bytes | None) -> str | None:
+    return None if raw is None else raw.decode("utf-8", "replace")
+
+
 class OdbcConnection:
     """A connection over ODBC; see ``qmon.engines.base.Connection`` for what each method promises.
 
@@ -174,6 +183,11 @@ class OdbcConnection:
     def introduce(self, version: tuple[int, int], session_id: int) -> None:
         """Say which server and session this is, once that is known."""
         self._version, self._session_id = version, session_id
+
+    def replace_undecodable(self) -> None:
+        """Read texts as bytes from now on; bytes that are not UTF-8 become replacement characters (U+FFFD)."""
+        for kind in _TEXT_TYPES:
+            self._raw.add_output_converter(kind, _decoded)
 
     def share(self) -> None:
         """A pooler gives this session to others after us: from now on settings last for a transaction."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from decimal import Decimal
 from functools import cache
+from math import isfinite
 from operator import itemgetter
 from types import NoneType, UnionType
 from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -43,8 +44,8 @@ def records(kind: type[Record], rows: Rows) -> list[Record]:
     """One ``kind``, a dataclass, for each row.
 
     A whole number becomes a float where the field is one, and a decimal a float or, where it is whole, an integer;
-    nothing else is converted. Raises ``QueryFailed`` naming the column that is missing, superfluous or of another
-    type than its field.
+    nothing else is converted, except that a float that is infinite or no number becomes NULL. Raises ``QueryFailed``
+    naming the column that is missing, superfluous or of another type than its field.
     """
     key: Any = kind
     plan = _plan(key, rows.columns)
@@ -54,9 +55,12 @@ def records(kind: type[Record], rows: Rows) -> list[Record]:
         values = arrange(row)
         signature = tuple(map(type, values))
         if signature in known:
-            casts = known[signature]
+            casts, floats = known[signature]
         else:
-            casts = known[signature] = plan.casts(signature, values)
+            casts, floats = known[signature] = plan.casts(signature, values), plan.floats(signature)
+        if not all(isfinite(values[place]) for place in floats):
+            values = plan.finite(values)
+            casts = plan.casts(tuple(map(type, values)), values)
         out.append(kind(*values) if casts is None else kind(*plan.converted(casts, values)))
     return out
 
@@ -75,10 +79,10 @@ class _Plan:
             raise QueryFailed(f"{self.kind}: the result has a column too many: {', '.join(extra)}")
         if len(set(columns)) < len(columns):
             raise QueryFailed(f"{self.kind}: the result has a column twice: {', '.join(columns)}")
-        self.known: dict[tuple[type, ...], tuple[Cast | None, ...] | None] = {}
+        self.known: dict[tuple[type, ...], tuple[tuple[Cast | None, ...] | None, tuple[int, ...]]] = {}
         order = [columns.index(name) for name in self.names]
         pick = itemgetter(*order)
-        self.arrange: Callable[[Sequence[object]], tuple[object, ...]]
+        self.arrange: Callable[[Sequence[Any]], tuple[Any, ...]]
         if order == list(range(len(order))):
             self.arrange = tuple
         else:
@@ -96,6 +100,16 @@ class _Plan:
                 raise QueryFailed(self._refusal(name, allowed, value))
             found.append(cast)
         return tuple(found) if any(found) else None
+
+    @staticmethod
+    def floats(signature: tuple[type, ...]) -> tuple[int, ...]:
+        """The places of the floats in such a row."""
+        return tuple(place for place, given in enumerate(signature) if given is float)
+
+    @staticmethod
+    def finite(values: tuple[object, ...]) -> tuple[object, ...]:
+        """The row with NULL in place of floats that are infinite or no numbers: no figure can be made of them."""
+        return tuple(None if isinstance(value, float) and not isfinite(value) else value for value in values)
 
     def converted(self, casts: tuple[Cast | None, ...], values: tuple[object, ...]) -> list[object]:
         """The values of one row as the fields want them."""

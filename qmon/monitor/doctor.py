@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from qmon.engines.base import Bound, Connection, Engine
+from qmon.engines.base import Bound, Connection, Engine, Session
 from qmon.engines.rows import records
 from qmon.engines.sql import queries
 from qmon.errors import NoConnectionLeft, PermissionMissing, QueryFailed
 from qmon.model.counts import PartSample
 from qmon.model.groups.configured import ConfiguredQueue
+from qmon.model.guard import DEFECT
 from qmon.model.samples.polled import (
     PartialSample,
     ReplicaSample,
@@ -20,11 +21,13 @@ from qmon.model.samples.polled import (
 )
 from qmon.model.samples.usage import NamingSample, SizeSample, UseSample
 from qmon.model.standby import standby_of
+from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.fragmentation import FragmentationReader
 from qmon.monitor.background.plans import PlanReader
 from qmon.monitor.background.scan import Scan, parts_of
-from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.resolve import Resolved, resolve
 from qmon.monitor.catalog.wanted_indexes import proposals
+from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.standby import replica, with_replica
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.groups import GroupProbes
@@ -33,6 +36,8 @@ from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 from qmon.monitor.probes.target_probes import TARGET_PROBES
+from qmon.monitor.source import Focus
+from qmon.monitor.state.target import TargetHistory
 
 GIVES: Final = (
     "all that a poll reads",
@@ -78,6 +83,7 @@ def rights(connection: Connection, engine: Engine) -> tuple[Right, ...]:
 
 
 _FEW_PAGES: Final = 16
+_INTERVAL_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +130,26 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Configu
     for found in resolved.groups:
         probes = GroupProbes(statements, found)
         checks += [_run(connection, each) for each in probes.wanted(time.monotonic(), found.group.name, 10)]
+    checks += _folded(connection, engine, resolved)
     return checks
+
+
+def _folded(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
+    """The figures and rules that end in an exception when one poll is read and judged."""
+
+    def refuse(_: Session) -> Connection:
+        raise NoConnectionLeft("one poll needs no background reader")
+
+    collector = Collector("doctor", engine, connection, ExactCounts(engine, refuse))
+    collector.use(resolved)
+    try:
+        snapshot = collector.collect(1, _INTERVAL_S, Focus())
+    except QueryFailed:
+        return  # the checks of the probes say why
+    for queue in TargetHistory().add(snapshot).queues:
+        for failure in queue.failures:
+            if failure.probe.startswith(DEFECT):
+                yield Check(failure.probe, failure.queue, problem=failure.reason)
 
 
 def _of_queue(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:

@@ -44,6 +44,29 @@ def test_what_was_answered_is_written_and_watched(database: str, tmp_path: Path,
     assert told == {"work_queue/a": (2, 1, 0), "work_queue/b": (0, 0, 1)}
 
 
+def test_it_asks_what_the_times_of_a_queue_are_whose_default_is_that_of_the_session(
+    database: str, tmp_path: Path, own_home: Path
+) -> None:
+    query(
+        database,
+        "CREATE TABLE mail_queue (id bigserial PRIMARY KEY,"
+        " status text NOT NULL CHECK (status IN ('ready', 'working')), payload text,"
+        " attempts int, created_at timestamp DEFAULT now())",
+    )
+    query(database, "SET timezone = 'Asia/Tokyo'; INSERT INTO mail_queue (status) VALUES ('ready')")
+    place = tmp_path / "shop.toml"
+    terminal = Terminal("init", database, "--file", str(place), home=own_home.parents[1])
+    terminal.expect("the times in created_at")
+    terminal.type("Asia/Tokio")
+    terminal.expect("no time zone")
+    terminal.type("Asia/Tokyo")
+    assert terminal.end() == 0, terminal.seen
+    (target,) = read_config(place).targets.values()
+    with watching(database, target.queues) as watched:
+        queue = watched.queue("mail_queue", lambda q: q.oldest.value is not None)
+    assert 0 <= (queue.oldest.value or 0) < 600
+
+
 def test_what_is_no_queue_is_not_written_and_a_wrong_word_is_asked_again(
     database: str, tmp_path: Path, own_home: Path
 ) -> None:

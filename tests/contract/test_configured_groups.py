@@ -27,7 +27,7 @@ TIMES: Final = {
     "UTC by its default": ("timestamp DEFAULT timezone('UTC', now())", "timezone('UTC', now() {})", ""),
     "said to be UTC": ("timestamp", "timezone('UTC', now() {})", 'times = "utc"'),
     "of a place": ("timestamp", "timezone('Asia/Tokyo', now() {})", 'times = "Asia/Tokyo"'),
-    "local by its default": ("timestamp DEFAULT now()", "timezone('Asia/Tokyo', now() {})", ""),
+    "said to be local": ("timestamp DEFAULT now()", "timezone('Asia/Tokyo', now() {})", 'times = "local"'),
     "seconds": ("bigint", f"CAST({SECONDS} AS bigint)", 'times = "unix"'),
     "seconds of 4 bytes": ("integer", f"CAST({SECONDS} AS integer)", 'times = "unix"'),
     "milliseconds": ("bigint", f"CAST({SECONDS} * 1000 AS bigint)", 'times = "unix_ms"'),
@@ -89,6 +89,11 @@ def test_times_are_what_their_type_their_default_or_the_configuration_says(kind:
     [
         ("bigint", "", "`due` is bigint; what its numbers are is to be said: times = "),
         ("timestamp", "", "`due` has no time zone, and nothing can be counted until"),
+        (
+            "timestamp DEFAULT now()",
+            "",
+            "`due` has no time zone, its default is the time in the time zone of the session",
+        ),
         ("text", "", "`due` is text, which is no time"),
         ("timestamptz", 'attempts = "trys"\n', "public.jobs has no column 'trys'; did you mean tries?"),
     ],

@@ -118,5 +118,5 @@ def test_without_a_driver_manager_it_is_said_what_to_install() -> None:
 def test_a_session_older_than_our_connection_or_begun_under_another_name_is_a_poolers(
     source: str, began_as: str, age_s: float, direct: bool
 ) -> None:
-    found = _Introduction(18, 0, 61, "me", began_as, source, age_s, False, "pg_catalog, pg_temp")
+    found = _Introduction(18, 0, 61, "me", began_as, source, age_s, False, "pg_catalog, pg_temp", "UTF8")
     assert _direct(found, "qmon poll", took_s=0.5) is direct

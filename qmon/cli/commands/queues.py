@@ -227,13 +227,15 @@ def init(
 
     At a terminal it asks what it could not tell.
     """
-    from qmon.cli.ask import asked
+    from qmon.cli.ask import ask_times, asked
     from qmon.cli.session import opened
     from qmon.monitor.catalog.proposal import propose
 
     with opened(target, config, "init") as at:
         resolved, findings = _found(at)
-        answers = asked(at, findings) if sys.stdin.isatty() and sys.stderr.isatty() else {}
+        may_ask = sys.stdin.isatty() and sys.stderr.isatty()
+        answers = asked(at, findings) if may_ask else {}
+        findings = ask_times(findings) if may_ask else findings
         said = {table: None if answer is None else answer.toml() for table, answer in answers.items()}
         proposal = propose(target, at.target.name, at.config.targets.get(target), resolved, findings, said)
         place = file or config or at.config.path

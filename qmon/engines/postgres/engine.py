@@ -56,6 +56,8 @@ _ROOM_S: Final = (0.05, 0.2, 0.5)
 
 _SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _MAX_NAME: Final = 63
+# The encoding of a database whose texts the server does not check: they may hold any bytes.
+_ANY_BYTES: Final = "SQL_ASCII"
 OWN: Final = {
     "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
     "TrueIsMinus1": "0",  # else pyodbc reads true as False
@@ -119,6 +121,7 @@ class _Introduction:
     age_s: float
     standby: bool
     search_path: str
+    encoding: str
 
 
 _TEXTS: Final = ("text", "character varying", "character", "bpchar")
@@ -308,6 +311,8 @@ class Postgres:
             raise BadInput(f"{target.name}: {errors.NO_SEARCH_PATH}")
         role = found.role
         connection.introduce((found.major, found.minor), found.session_id)
+        if found.encoding == _ANY_BYTES:
+            connection.replace_undecodable()
         return connection, found, parse_conninfo(keywords.get("pqopt", "")).get("application_name", "")
 
     def keywords(self, target: Target, session: Session) -> dict[str, str]:

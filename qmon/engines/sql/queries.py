@@ -18,7 +18,7 @@ from qmon.engines.sql.text import Parameter, Placeholder, QueryFileError, Separa
 from qmon.engines.sql.whole_row import RowKey, RowValues
 from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
-from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn
+from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn, Zone
 
 Name = (
     Sequence[str]
@@ -51,6 +51,9 @@ KINDS: Final[Mapping[str, str]] = {
 SWITCH: Final = "switch"
 """What every installed design has besides its own files."""
 
+# Times before or after these mean never: infinite ones, .NET's MinValue and MaxValue, the first day of datetime.
+_FIRST_MOMENT: Final = "1901-01-01T00:00:00"
+_LAST_MOMENT: Final = "9998-01-01T00:00:00"
 _SAME: Final = re.compile(r"-- same as ([A-Za-z0-9_]+/[A-Za-z0-9_.]+\.sql)\n?")
 _FILE: Final = re.compile(r"([A-Za-z0-9_]+?)(?:\.since_([1-9][0-9]*))?\.sql")
 
@@ -243,7 +246,7 @@ def plain(name: Name) -> Sequence[str] | str | int | None:
 
 
 def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
-    if slot.form in ("utc", "clock") and (slot.optional or value is not None):
+    if slot.form in ("utc", "moment", "clock") and (slot.optional or value is not None):
         return _time(slot, value, query, engine)
     if slot.form in ("type", "recompile", "where", "values", "order"):
         return _known(slot, value, query, engine)
@@ -277,8 +280,10 @@ def _of_row(
     """What a group says of a row, or a row's key, as the slot asks for it."""
     if isinstance(value, Where | RowKey | PagePart) and slot.form == "where":
         return text
-    if isinstance(value, RowColumn) and slot.form in ("text", "utc", "identifier"):
-        return {"text": engine.text_of([text]), "utc": engine.utc(text, value.zone)}.get(slot.form, text)
+    if isinstance(value, RowColumn) and slot.form in ("utc", "moment"):
+        return _utc(slot, text, value.zone, engine)
+    if isinstance(value, RowColumn) and slot.form in ("text", "identifier"):
+        return engine.text_of([text]) if slot.form == "text" else text
     raise BadInput(f"{query} has another use for {slot.name} than {value!r}")
 
 
@@ -311,7 +316,15 @@ def _time(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
         return engine.clock(UTC_ZONE if value is None else value.zone)
     if value is None or value.zone == UNKNOWN:
         return engine.utc("NULL", UTC_ZONE)
-    return engine.utc((f"{slot.of}." if slot.of else "") + engine.quote((value.name,)), value.zone)
+    return _utc(slot, (f"{slot.of}." if slot.of else "") + engine.quote((value.name,)), value.zone, engine)
+
+
+def _utc(slot: Placeholder, expression: str, zone: Zone, engine: Engine) -> str:
+    """A time in UTC; as a moment NULL if it means never: infinite, .NET's MinValue, or a type's end."""
+    utc = engine.utc(expression, zone)
+    if slot.form != "moment":
+        return utc
+    return f"CASE WHEN {utc} > '{_FIRST_MOMENT}' AND {utc} < '{_LAST_MOMENT}' THEN {utc} END"
 
 
 def _listed(slot: Placeholder, columns: list[str]) -> str:

@@ -20,6 +20,7 @@ Form = Literal[
     "numbered",
     "on",
     "utc",
+    "moment",
     "clock",
     "type",
     "recompile",
@@ -85,14 +86,17 @@ _DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
     "sqlserver": re.compile(r"(?P<bracket>\[(?:[^\]]|\]\])*\])|(?P<unclosed>\[)|" + _COMMON, re.VERBOSE | re.DOTALL),
 }
 _BLOCK_EDGE: Final = re.compile(r"/\*|\*/")
-_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|clock|type|recompile|where|values|order"
+_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|moment|clock|type|recompile|where|values|order"
+_WITH_ALIAS: Final = ("list", "set", "text", "numbered", "on", "utc", "moment", "values")
 _SLOT: Final = re.compile(rf"\{{([a-z_][a-z0-9_]*)(\?)?(?:!({_FORMS})(?:\.([a-z]+))?)?\}}")
 
 
 def slot(text: str, line: int, where: str) -> Placeholder:
     """Read ``{name}``, ``{name?}``, ``{name!literal}``, ``{name!int}``, a list, or a mixture; ``QueryFileError``."""
     found = _SLOT.fullmatch(text)
-    if found is None or (found[4] and found[3] not in ("list", "set", "text", "numbered", "on", "utc", "values")):
+    if found is None or (
+        found[4] and found[3] not in ("list", "set", "text", "numbered", "on", "utc", "moment", "values")
+    ):
         raise QueryFileError(f"{where}:{line}: {text} is not {{name}}, {{name?}}, {{name!literal}} or {{name!int}}")
     form = cast(Form, found[3] or "identifier")
     return Placeholder(found[1], found[2] is not None, form, line, found[4] or "")

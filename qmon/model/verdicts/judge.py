@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from qmon.model.figure import NOT_SINCE, Figure, Severity, Verdict
+from qmon.model.guard import Guard
 from qmon.model.text import duration
 from qmon.model.verdicts.access import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow import (
@@ -122,6 +124,7 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 """The rules; of equally severe verdicts the earlier is shown first."""
 _CODES: Final = frozenset(rule.code for rule in RULES)
+_RULE: Final = "rule "
 
 
 LULL_S: Final = 10.0
@@ -150,7 +153,9 @@ Spans = Mapping[str, EvidenceSpan]
 """By code of a verdict; ``HEALTHY`` is in it once the queue was seen well."""
 
 
-def judge(given: RuleInput, now_at: float, spans: Spans) -> tuple[tuple[Verdict, ...], dict[str, EvidenceSpan]]:
+def judge(
+    given: RuleInput, now_at: float, spans: Spans, guard: Guard | None = None
+) -> tuple[tuple[Verdict, ...], dict[str, EvidenceSpan]]:
     """All verdicts whose evidence has lasted, the worst first and at least one, and the spans of evidence so far.
 
     What merely follows from another verdict is left out, and its hold time begins anew when that one has gone. A queue
@@ -161,36 +166,37 @@ def judge(given: RuleInput, now_at: float, spans: Spans) -> tuple[tuple[Verdict,
         given: the figures now.
         now_at: server clock, seconds since the epoch.
         spans: what this function returned for the poll before.
+        guard: runs each rule. A rule that ends in an exception says nothing, and the queue is not called healthy.
     """
     seen: dict[str, EvidenceSpan] = {HEALTHY: spans[HEALTHY]} if HEALTHY in spans else {}
     found: dict[str, Verdict] = {}
     unproved: dict[str, str] = {}
     explained: set[str] = set()
     for rule in RULES:
-        proof = rule.proof(given)
-        if proof is None:
+        span = _seen_again(spans, rule.code, now_at, rule.hold_s)
+        verdict = partial(_verdict, rule, given, span.first_at)
+        raised = verdict() if guard is None else guard.attempt(f"{_RULE}{rule.code}", verdict, lambda _: None)
+        if raised is None:
             continue
-        span = seen[rule.code] = _seen_again(spans, rule.code, now_at, rule.hold_s)
+        seen[rule.code] = span
         if span.raised:
-            verdict = Verdict(rule.code, proof, rule.severity, span.first_at, rule.key(given), rule.cause(given))
-            found[rule.code] = verdict
+            found[rule.code] = raised
             explained.update(rule.explains)
         elif rule.severity is Severity.CRITICAL:
             left_s = span.first_at + rule.hold_s - now_at
-            unproved[rule.code] = f"{proof}; {rule.code} if that lasts {duration(left_s)} more"
-    doubt = missing(given)
+            unproved[rule.code] = f"{raised.proof}; {rule.code} if that lasts {duration(left_s)} more"
+    doubt, faults = missing(given), guard.reasons if guard is not None else {}
     unread = _unread(given, known=not (doubt and any(each.severity >= Severity.WARNING for each in found.values())))
-    for code, span in spans.items():
-        lapsed = replace(span, lapsed=True, last_at=now_at if code in unread else span.last_at)
-        if code not in seen and span.raised and not lapsed.is_over(now_at):
-            seen[code] = lapsed
+    unread = unread.union(part.removeprefix(_RULE) for part in faults)
+    seen = {**_lapsed(spans, unread, now_at), **seen}
     for code in explained:
         for each in (found, unproved, seen):
             each.pop(code, None)
     verdicts = sorted(found.values(), key=lambda v: -v.severity)
     if verdicts and verdicts[0].severity >= Severity.WARNING:
         return tuple(verdicts), seen
-    if doubt := doubt or ("" if HEALTHY in seen else next(iter(unproved.values()), "")):
+    fault = next((f"{part}: {why}" for part, why in faults.items()), "")
+    if doubt := doubt or fault or ("" if HEALTHY in seen else next(iter(unproved.values()), "")):
         span = seen[CANNOT_TELL] = _seen_again(spans, CANNOT_TELL, now_at, 0.0)
         key = "n" if _throttled(given) else ""
         verdicts.append(Verdict(CANNOT_TELL, doubt, Severity.NOTICE, span.first_at, key))
@@ -198,6 +204,13 @@ def judge(given: RuleInput, now_at: float, spans: Spans) -> tuple[tuple[Verdict,
     if given.moved is not None or seen_empty(given):
         seen.setdefault(HEALTHY, EvidenceSpan(now_at, now_at))
     return tuple(verdicts or [_fine(given)]), seen
+
+
+def _verdict(rule: Rule, given: RuleInput, since_at: float) -> Verdict | None:
+    proof = rule.proof(given)
+    if proof is None:
+        return None
+    return Verdict(rule.code, proof, rule.severity, since_at, rule.key(given), rule.cause(given))
 
 
 def is_brief(verdict: Verdict, at: float) -> bool:
@@ -212,6 +225,16 @@ def _seen_again(spans: Spans, code: str, now_at: float, hold_s: float) -> Eviden
         before = EvidenceSpan(now_at, now_at)
     span = replace(before, last_at=now_at, lapsed=False)
     return replace(span, raised=span.raised or now_at - span.first_at >= hold_s)
+
+
+def _lapsed(spans: Spans, unread: Collection[str], now_at: float) -> dict[str, EvidenceSpan]:
+    """The spans of raised verdicts as they are without evidence in this poll, if they may go on."""
+    spans = {code: span for code, span in spans.items() if span.raised}
+    lapsed = {
+        code: replace(span, lapsed=True, last_at=now_at if code in unread else span.last_at)
+        for code, span in spans.items()
+    }
+    return {code: span for code, span in lapsed.items() if not span.is_over(now_at)}
 
 
 def undecided(given: RuleInput, verdicts: Sequence[Verdict], spans: Spans) -> frozenset[str]:

@@ -24,6 +24,8 @@ from qmon.model.layout.zones import (
 )
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 
+# PostgreSQL's type of times without a zone.
+_OF_SESSIONS: Final = "timestamp without time zone"
 _ROLES: Final = ("started_at", "enqueued_at", "due_at")
 _WITHOUT: Final = {"due_at": "nothing can be counted", "owner": "no owner is called dead"}
 _UTC: Final = re.compile(r"\b(?:getutcdate|sysutcdatetime)\s*\(", re.I)
@@ -80,7 +82,8 @@ def with_zones(layout: Layout, details: TableDetails, local: Callable[[], Zone])
         zone = _zone(meaning, local)
         zones.append((column.column_name, zone))
         if meaning == "unknown":
-            reasons.append(_ask(column.column_name, _WITHOUT.get(role, "ages are unknown")))
+            of_session = _of_session(details, column)
+            reasons.append(_ask(column.column_name, _WITHOUT.get(role, "ages are unknown"), of_session))
         elif why:
             reasons.append(f"`{column.column_name}` has no time zone: {_shown(meaning)}, {why}")
     return replace(layout, zones=tuple(zones)), tuple(reasons)
@@ -121,7 +124,7 @@ def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local:
     said = None if group.times in COUNTED else group.times
     meaning = said or ("utc" if group.library else by_default(details, column))
     if meaning == "unknown":
-        raise BadInput(_ask(name, _WITHOUT["due_at"]))
+        raise BadInput(_ask(name, _WITHOUT["due_at"], _of_session(details, column)))
     return _zone(meaning, local)
 
 
@@ -136,9 +139,25 @@ def _meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[
 
 
 def by_default(details: TableDetails, column: ColumnRow) -> str:
-    """What the default of a column says about its times; see ``of_default``."""
+    """What the default of a column says about its times; see ``of_default``.
+
+    In PostgreSQL ``now()`` in such a column is the time in the zone of the session that inserts. Each session may
+    have another one, so that this default says nothing.
+    """
+    found = of_default(_default(details, column))
+    return "unknown" if found == "local" and column.type_name == _OF_SESSIONS else found
+
+
+def _default(details: TableDetails, column: ColumnRow) -> str | None:
     defaults = (v.known for v in details.values if v.origin == "default" and v.column_name == column.column_name)
-    return of_default(next(defaults, None))
+    return next(defaults, None)
+
+
+def _of_session(details: TableDetails, column: ColumnRow) -> str:
+    """Why the default of a column does not say what its times are; empty if it has no such default."""
+    if column.type_name != _OF_SESSIONS or of_default(_default(details, column)) != "local":
+        return ""
+    return ", its default is the time in the time zone of the session that inserts"
 
 
 def _zone(meaning: str, local: Callable[[], Zone]) -> Zone:
@@ -150,9 +169,9 @@ def _zone(meaning: str, local: Callable[[], Zone]) -> Zone:
     return known
 
 
-def _ask(column: str, what: str) -> str:
+def _ask(column: str, what: str, of_session: str = "") -> str:
     return (
-        f"`{column}` has no time zone, and {what} until its times are said to be UTC, the server's local "
+        f"`{column}` has no time zone{of_session}, and {what} until its times are said to be UTC, the server's local "
         'time, or that of a place: times = "utc", "local" or such as "Europe/Berlin"'
     )
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
+from qmon import log
 from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
+from qmon.model.guard import Guard
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.counters import with_counters
@@ -44,7 +47,7 @@ from qmon.monitor.probes.messages import MessageProbes
 from qmon.monitor.probes.procedures import Procedures
 from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.server_state import ServerStateProbes
-from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first, found_in
+from qmon.monitor.probes.statements import Found, ProbeStatement, Results, StatementCache, first, found_in
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
 
@@ -182,7 +185,7 @@ class Collector:
         found = found_in(results)
         read = self._seen(results, started)
         queues = tuple(
-            self._filing.of(probes, results, found, server.now_at, focus) if name in read else self._unread[name]
+            self._filed(probes, results, found, server.now_at, focus, failures) if name in read else self._unread[name]
             for name, probes in self._queues.items()
         )
         self._standby = server.in_recovery
@@ -325,6 +328,20 @@ class Collector:
                 self._turns.again(name)
         self._turns.read(read, started)
         return read
+
+    def _filed(
+        self, probes: QueueProbes, results: Results, found: Found, now_at: float, focus: Focus,
+        failures: list[ProbeFailure],
+    ) -> QueueSamples:  # fmt: skip
+        """The samples of one queue. If filing them ends in an exception, all its figures have that as their reason."""
+        guard = Guard(partial(log.report, once=True))
+        queue = guard.attempt(
+            "samples",
+            lambda: self._filing.of(probes, results, found, now_at, focus),
+            lambda reason: QueueSamples(probes.layout, unknown=dict.fromkeys(_FIGURES, reason)),
+        )
+        failures += guard.failures(probes.layout.queue)
+        return queue
 
     def _spent(self, results: Results) -> CostSample:
         """What our own session has cost since the poll before."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from qmon.model.evidence import QueueEvidence, TargetEvidence
+from qmon import log
+from qmon.model.evidence import NO_QUEUE_EVIDENCE, QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
+from qmon.model.guard import VIEW, Guard
 from qmon.model.operations import pauses_of
 from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, steps_flow, table_flow
 from qmon.model.rates.forecast import Forecast, Trend, forecast
@@ -141,8 +144,36 @@ class QueueTrack:
         """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart.
 
         ``target``: what is known of the target as a whole from this poll and those before; ``sessions``, ``uses``:
-        those of the snapshot, where it has them.
+        those of the snapshot, where it has them. A figure or a rule that ends in an exception has that as its reason,
+        and is among the failures of the view.
         """
+        guard = Guard(partial(log.report, once=True))
+        fold = partial(self._fold, snapshot, q, guard, unbroken, target, sessions, uses)
+        view = guard.attempt(VIEW, fold, partial(self._unfolded, snapshot, q))
+        return replace(view, failures=(*view.failures, *guard.failures(q.layout.queue))) if guard.reasons else view
+
+    def _unfolded(self, snapshot: Snapshot, q: QueueSamples, reason: str) -> QueueView:
+        """Return the view of a poll that ended in an exception, and clear the memory, which may hold half of it."""
+        self._forget()
+        at = snapshot.sampled_at
+        unjudged = Verdict(CANNOT_TELL, reason, Severity.NOTICE, at)
+        return replace(
+            stale_figures.unseen(q.layout, reason), verdict=unjudged, verdicts=(unjudged,),
+            failures=tuple(f for f in snapshot.failures if f.queue == q.layout.queue),
+            pauses=pauses_of(q.layout, snapshot.pauses), history=self._points.series(),
+            past=self._verdict_log.add((unjudged,), at),
+        )  # fmt: skip
+
+    def _fold(
+        self,
+        snapshot: Snapshot,
+        q: QueueSamples,
+        guard: Guard,
+        unbroken: bool,
+        target: TargetEvidence,
+        sessions: Sessions | None,
+        uses: TableUses | None,
+    ) -> QueueView:
         at = snapshot.sampled_at
         if q.counters is not None:
             self._idle_since = None if q.counters.counted else at if self._idle_since is None else self._idle_since
@@ -168,7 +199,7 @@ class QueueTrack:
             self._by_ids.add(q, at, exact)
             if q.count is not None:
                 carried = q.count.ready, max(0.0, at - q.count.counted_at)
-        ready = figures.ready(q, exact, carried)
+        ready = guard.attempt("ready", lambda: figures.ready(q, exact, carried), Figure.unknown)
         if q.elsewhere and pops_in_transaction(q.layout):  # what is popped and not committed is seen as ready
             ready = replace(ready, estimated=not ready.at_least)
         if not moved and exact is None and ready.estimated and self._prev_at is not None:
@@ -176,12 +207,15 @@ class QueueTrack:
         if q.head is None and "ready" not in q.unknown and _blind(snapshot, q):
             ready = Figure.unknown(NOT_READ)
         done = figures.done(q, ready, figures.in_progress(q, held, at))
-        known = replace(
-            self._diagnosis.add(snapshot, q, done, sessions),
-            use=self._use.add(snapshot, q, uses, self._flow_now, moved=moved),
+        known = guard.attempt(
+            "diagnosis", lambda: self._diagnosis.add(snapshot, q, done, sessions), lambda _: NO_QUEUE_EVIDENCE
         )
+        use = guard.attempt(
+            "use", lambda: self._use.add(snapshot, q, uses, self._flow_now, moved=moved), lambda _: None
+        )
+        known = replace(known, use=use)
         behind_s = at - self._prev_at if not moved and self._prev_at is not None else 0.0
-        view = self._view(snapshot, q, ready, held, target, known, behind_s)
+        view = self._view(snapshot, q, ready, held, target, known, behind_s, guard)
         orphans = known.ring_loss.orphans if known.ring_loss is not None else 0
         seen = held.rows if held is not None and q.held_at is None else None if pops_in_transaction(q.layout) else 0
         ledger = self._ledger.add(q, view.ready, seen, view.gap, orphans, unbroken=unbroken)
@@ -267,6 +301,7 @@ class QueueTrack:
         target: TargetEvidence,
         known: QueueEvidence,
         behind_s: float,
+        guard: Guard,
     ) -> QueueView:
         at = snapshot.sampled_at
         rates = self._window.rates()
@@ -283,19 +318,14 @@ class QueueTrack:
             figure = figure.aged(stale_figures.fresh_s(name, snapshot, q.layout))
             return stale_figures.not_read(figure, at, cadence_s)
 
-        def now(name: str, figure: Figure) -> Figure:
-            shown = self._stale.see(name, figure, at, failure_of(name, snapshot, q.layout.queue))
+        def now(name: str, make: Callable[[], Figure]) -> Figure:
+            shown = self._stale.see(name, make(), at, failure_of(name, snapshot, q.layout.queue))
             return aged(name, shown.of_a_part(q.partial) if q.partial and name in figures.OF_ROWS else shown)
 
         ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (
-            now(name, figure)
-            for name, figure in (
-                ("ready", ready), ("in_progress", figures.in_progress(q, held, at)),
-                ("stuck", figures.stuck(q, held, figures.writers(snapshot), self._progress, at)),
-                ("scheduled", self._extra(q, "scheduled", at)), ("dead", self._extra(q, "dead", at)),
-                ("oldest", figures.oldest(q, self._ids, at)), ("gap", gap), ("fill", figures.fill(q)),
-            )
-        )  # fmt: skip
+            guard.attempt(name, partial(now, name, make), Figure.unknown)
+            for name, make in self._makers(snapshot, q, ready, held, gap).items()
+        )
         bound = self._bound.see(q, at, snapshot.client_ms / 1000)
         if bound is not None and oldest.age_s > 0 and oldest.value is not None:
             oldest = bound
@@ -307,7 +337,7 @@ class QueueTrack:
         push, pop = rate(rates.pushed if rates else None), rate(rates.popped if rates else None)
         if q.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
-        sizes = {name: now(name, figure) for name, figure in figures.size(known.use, at).items()}
+        sizes = {name: now(name, lambda: figure) for name, figure in figures.size(known.use, at).items()}  # noqa: B023
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
         recent = self._window.rates(_SMOOTH_S)
@@ -323,7 +353,7 @@ class QueueTrack:
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )  # fmt: skip
         rule_input = replace(rule_input, queue=self._trends(at, rule_input, pop.evidence))
-        verdicts, past = self._judge(rule_input, at)
+        verdicts, past = self._judge(rule_input, at, guard)
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=not push.old)
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
@@ -338,6 +368,22 @@ class QueueTrack:
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
             flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=q.others,
         )  # fmt: skip
+
+    def _makers(
+        self, snapshot: Snapshot, q: QueueSamples, ready: Figure, held: HeldRows | None, gap: Figure
+    ) -> dict[str, Callable[[], Figure]]:
+        """What makes each figure of the rows, in the order in which ``_view`` takes them."""
+        at = snapshot.sampled_at
+        return {
+            "ready": lambda: ready,
+            "in_progress": lambda: figures.in_progress(q, held, at),
+            "stuck": lambda: figures.stuck(q, held, figures.writers(snapshot), self._progress, at),
+            "scheduled": lambda: self._extra(q, "scheduled", at),
+            "dead": lambda: self._extra(q, "dead", at),
+            "oldest": lambda: figures.oldest(q, self._ids, at),
+            "gap": lambda: gap,
+            "fill": lambda: figures.fill(q),
+        }
 
     def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:
         """Why there are no rates, where that does not lie in the table."""
@@ -355,9 +401,11 @@ class QueueTrack:
         dead = count.dead if count is not None and state is not None and state.dead is not None else None
         return figures.counted(q, q.dead, figure, dead, at, q.dead_at)
 
-    def _judge(self, given: RuleInput, at: float) -> tuple[tuple[Verdict, ...], tuple[PastVerdict, ...]]:
+    def _judge(
+        self, given: RuleInput, at: float, guard: Guard | None = None
+    ) -> tuple[tuple[Verdict, ...], tuple[PastVerdict, ...]]:
         """The verdicts that hold, and those that are over."""
-        verdicts, self._spans = judge(given, at, self._spans)
+        verdicts, self._spans = judge(given, at, self._spans, guard)
         return verdicts, self._verdict_log.add(verdicts, at, undecided(given, verdicts, self._spans))
 
     def _forecast(self, given: RuleInput, verdicts: Sequence[Verdict]) -> Forecast:

@@ -26,8 +26,8 @@
 SELECT
     archive_id,
     CAST({message_id} AS text) AS message_id,
-    CAST(date_part('epoch', {enqueued_at?!utc}) AS double precision) AS enqueued_at,
-    CAST(date_part('epoch', {started_at?!utc}) AS double precision) AS started_at,
+    CAST(date_part('epoch', {enqueued_at?!moment}) AS double precision) AS enqueued_at,
+    CAST(date_part('epoch', {started_at?!moment}) AS double precision) AS started_at,
     CAST(date_part('epoch', CAST({completed_at?} AS timestamptz)) AS double precision) AS completed_at,
     CAST(date_part('epoch', archived_at) AS double precision) AS archived_at,
     CAST({attempts?} AS bigint) AS attempts,

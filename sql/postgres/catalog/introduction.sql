@@ -8,6 +8,7 @@
 -- > age_s        seconds since the session began
 -- > standby      the server replays the log of another one, and changes nothing itself
 -- > search_path  the schemas that names without one are looked for in
+-- > encoding     the encoding of the database
 SELECT CAST(current_setting('server_version_num') AS integer) / 10000 AS major,
        CAST(current_setting('server_version_num') AS integer) % 10000 AS minor,
        pg_catalog.pg_backend_pid()                                    AS session_id,
@@ -16,7 +17,8 @@ SELECT CAST(current_setting('server_version_num') AS integer) / 10000 AS major,
        s.source                                                       AS source,
        CAST(EXTRACT(EPOCH FROM clock_timestamp() - a.backend_start) AS double precision) AS age_s,
        pg_catalog.pg_is_in_recovery()                                 AS standby,
-       current_setting('search_path')                                 AS search_path
+       current_setting('search_path')                                 AS search_path,
+       current_setting('server_encoding')                             AS encoding
 FROM pg_catalog.pg_settings AS s,
      pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) AS a
 WHERE s.name = 'application_name'

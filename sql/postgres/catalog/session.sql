@@ -26,6 +26,10 @@ SELECT set_config('statement_timeout', COALESCE(s.statement_timeout, current_set
                AND set_config('jit', 'off', s.local) IS NOT NULL
            ELSE true END
        AND set_config('extra_float_digits', '1', s.local) IS NOT NULL
+       -- In such a database a text may be any bytes. With another encoding the server refuses to send some of them.
+       AND CASE WHEN current_setting('server_encoding') = 'SQL_ASCII'
+                THEN set_config('client_encoding', 'SQL_ASCII', s.local) IS NOT NULL
+                ELSE true END
        -- a pooler may have dropped those that a connection begins with: see _PINNED in qmon/engines/postgres/engine.py
        AND set_config('standard_conforming_strings', 'on', s.local) IS NOT NULL
        AND set_config('transform_null_equals', 'off', s.local) IS NOT NULL

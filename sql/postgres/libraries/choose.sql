@@ -38,7 +38,7 @@ SELECT
         ELSE 'unknown'
     END AS owner_state,
     CAST({attempts?} AS int) AS attempts,
-    CAST(extract(epoch FROM clock_timestamp() - {since?!utc}) AS float8) AS age_s,
+    CAST(extract(epoch FROM clock_timestamp() - {since?!moment}) AS float8) AS age_s,
     coalesce({late!where}, false) AS late,
     CASE
         WHEN NOT CAST(:payloads AS boolean) THEN NULL

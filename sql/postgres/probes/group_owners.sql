@@ -24,7 +24,7 @@ SELECT
         ELSE 'unknown'
     END AS owner_state,
     CAST({attempts?} AS int) AS attempts,
-    CAST(extract(epoch FROM clock_timestamp() - {since?!utc}) AS float8) AS age_s,
+    CAST(extract(epoch FROM clock_timestamp() - {since?!moment}) AS float8) AS age_s,
     {queue?!text} AS queue
 FROM {table} AS q
 WHERE {rows!where}

@@ -30,7 +30,7 @@
 SELECT
     {id!text} AS id,
     CAST(:state AS text) AS state,
-    CAST(extract(epoch FROM clock_timestamp() - {since?!utc}) AS float8) AS age_s,
+    CAST(extract(epoch FROM clock_timestamp() - {since?!moment}) AS float8) AS age_s,
     {owner?!text} AS owner,
     CAST({attempts?} AS int) AS attempts,
     CASE

@@ -18,7 +18,7 @@ SELECT
     CAST(extract(epoch FROM clock_timestamp() - min(r.since)) AS float8) AS oldest_s,
     CAST(count(*) FILTER (WHERE r.late) AS bigint) AS late
 FROM (
-    SELECT {queue?!text} AS queue, {since?!utc} AS since, ({late!where}) AS late
+    SELECT {queue?!text} AS queue, {since?!moment} AS since, ({late!where}) AS late
     FROM {table} AS q
     WHERE {rows!where}
 ) AS r

@@ -29,7 +29,7 @@ FROM (
             min(g.qmon_since) AS qmon_since,
             count(*) FILTER (WHERE g.qmon_late) AS qmon_late
         FROM (
-            SELECT {by} AS qmon_by, {since?!utc} AS qmon_since, ({late!where}) AS qmon_late
+            SELECT {by} AS qmon_by, {since?!moment} AS qmon_since, ({late!where}) AS qmon_late
             FROM {table} AS q
             WHERE {rows!where}
         ) AS g

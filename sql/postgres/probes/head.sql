@@ -9,7 +9,7 @@
 -- > oldest_s     its age in seconds
 -- > counted      rows seen, at most :limit
 WITH seen AS MATERIALIZED (
-    SELECT {id} AS id, {enqueued_at?!utc} AS enqueued_at
+    SELECT {id} AS id, {enqueued_at?!moment} AS enqueued_at
     FROM {table}
     WHERE {id} >= coalesce(:head, (SELECT {id} FROM {table} ORDER BY {id} LIMIT 1))
     ORDER BY {id}

@@ -18,7 +18,7 @@ WITH RECURSIVE part AS (
     JOIN pg_inherits AS i ON i.inhparent = p.id
 ),
 seen AS MATERIALIZED (
-    SELECT {enqueued_at?!utc} AS enqueued_at
+    SELECT {enqueued_at?!moment} AS enqueued_at
     FROM {table}
     WHERE ctid < CAST('(128,0)' AS tid)
     LIMIT :limit

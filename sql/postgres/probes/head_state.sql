@@ -11,7 +11,7 @@
 -- > oldest_s     its age in seconds
 -- > counted      ready rows seen, at most :limit
 WITH seen AS MATERIALIZED (
-    SELECT {id} AS id, {enqueued_at?!utc} AS enqueued_at
+    SELECT {id} AS id, {enqueued_at?!moment} AS enqueued_at
     FROM {table}
     WHERE {state} = :ready
         AND {id} >= coalesce(:head, (SELECT {id} FROM {table} WHERE {state} = :ready ORDER BY {id} LIMIT 1))

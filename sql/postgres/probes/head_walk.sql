@@ -19,7 +19,7 @@ WITH walked AS MATERIALIZED (
         {id} AS place,
         {message_id} AS id,
         {state} = :ready AS ready,
-        {enqueued_at?!utc} AS enqueued_at
+        {enqueued_at?!moment} AS enqueued_at
     FROM {table} AS q
     WHERE q.{id} >= coalesce(:head, (SELECT {id} FROM {table} ORDER BY {id} LIMIT 1))
     ORDER BY q.{id}

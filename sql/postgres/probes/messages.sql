@@ -36,7 +36,7 @@ FROM (
                 END) * 4294967296
             AS text) AS xid8)) = 'in progress', false)
         END AS running,
-        {enqueued_at?!utc} AS enqueued_at,
+        {enqueued_at?!moment} AS enqueued_at,
         CAST({attempts?} AS int) AS attempts,
         CASE
             WHEN pg_column_size({payload?}) > 65536 THEN coalesce(

@@ -52,7 +52,7 @@ FROM (
     FROM (
         SELECT
             {called!text.q} AS id,
-            {since?!utc.q} AS since,
+            {since?!moment.q} AS since,
             CAST({owner?} AS text) AS owner,
             CAST({attempts?} AS int) AS attempts,
             {payload?} AS payload,

@@ -85,7 +85,7 @@ found AS MATERIALIZED (
         SELECT
             run.low + q.{slot} - run.low % {size!int} AS n,
             CAST(q.{message_id} AS bigint) AS number,
-            {enqueued_at?!utc.q} AS enqueued_at,
+            {enqueued_at?!moment.q} AS enqueued_at,
             CASE
                 WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
                     pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),

@@ -84,7 +84,7 @@ found AS MATERIALIZED (
         SELECT
             run.low + q.{slot} - run.low % {size!int} AS n,
             CAST(q.{message_id} AS bigint) AS number,
-            {enqueued_at?!utc.q} AS enqueued_at
+            {enqueued_at?!moment.q} AS enqueued_at
         FROM {table} AS q
         WHERE q.{slot} BETWEEN run.low % {size!int} AND run.high % {size!int}
             AND run.low <= run.high

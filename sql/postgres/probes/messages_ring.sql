@@ -30,7 +30,7 @@ FROM (
 CROSS JOIN LATERAL generate_series(greatest(p.pop_last - 32, 0), p.pop_last + least(:limit, {size!int})) AS w(n)
 CROSS JOIN LATERAL (
     SELECT
-        {enqueued_at?!utc} AS enqueued_at,
+        {enqueued_at?!moment} AS enqueued_at,
         CASE
             WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
                 pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),

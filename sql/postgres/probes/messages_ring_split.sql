@@ -31,7 +31,7 @@ FROM (
 ) AS p
 CROSS JOIN LATERAL generate_series(greatest(p.pop_last - 32, 0), p.pop_last + least(:limit, {size!int})) AS w(n)
 CROSS JOIN LATERAL (
-    SELECT {enqueued_at?!utc} AS enqueued_at
+    SELECT {enqueued_at?!moment} AS enqueued_at
     FROM {table}
     WHERE {slot} = w.n % {size!int}
         AND {message_id} = w.n

@@ -28,7 +28,7 @@ FROM (
     SELECT
         {message_id} AS qmon_key,
         CAST({message_id} AS text) AS qmon_id,
-        {started_at?!utc} AS qmon_started_at,
+        {started_at?!moment} AS qmon_started_at,
         CAST({owner?} AS text) AS qmon_owner,
         CAST({attempts?} AS int) AS qmon_attempts
     FROM {table}

@@ -25,7 +25,7 @@ SELECT
 FROM (
     SELECT
         {called!text} AS seen_id,
-        {started_at?!utc} AS seen_started_at,
+        {started_at?!moment} AS seen_started_at,
         CAST({owner?} AS text) AS seen_owner,
         CAST({attempts?} AS int) AS seen_attempts,
         CASE

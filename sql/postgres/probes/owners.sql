@@ -32,7 +32,7 @@ seen AS MATERIALIZED (
         {lease?!utc} AS lease,
         {beat?!utc} AS beat,
         CAST({attempts?} AS int) AS attempts,
-        {started_at?!utc} AS started_at
+        {started_at?!moment} AS started_at
     FROM {table}
     WHERE {state} = :in_progress
     ORDER BY {order}

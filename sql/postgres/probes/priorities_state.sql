@@ -39,7 +39,7 @@ SELECT
     CAST(extract(epoch FROM clock_timestamp() - h.enqueued_at) AS float8) AS oldest_s
 FROM step AS s
 CROSS JOIN LATERAL (
-    SELECT q.{message_id} AS id, {enqueued_at?!utc} AS enqueued_at
+    SELECT q.{message_id} AS id, {enqueued_at?!moment} AS enqueued_at
     FROM {table} AS q
     WHERE q.{state} = :ready AND q.{priority} = s.priority
     ORDER BY q.{id}

@@ -9,7 +9,7 @@
 -- > stuck       how many of them are beyond the timeout; NULL where no column says when they were popped
 -- > longest_s   seconds since the longest-running of them was popped
 WITH seen AS MATERIALIZED (
-    SELECT {started_at?!utc} AS started_at
+    SELECT {started_at?!moment} AS started_at
     FROM {table}
     WHERE {state} = :in_progress
     LIMIT :limit

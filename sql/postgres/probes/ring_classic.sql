@@ -82,7 +82,7 @@ SELECT
         CROSS JOIN LATERAL (
             SELECT
                 run.low + q.{slot} - run.low % {size!int} AS n,
-                CAST(extract(epoch FROM clock_timestamp() - {enqueued_at?!utc}) AS float8) AS oldest_s
+                CAST(extract(epoch FROM clock_timestamp() - {enqueued_at?!moment}) AS float8) AS oldest_s
             FROM {table} AS q
             WHERE q.{slot} BETWEEN run.low % {size!int} AND run.high % {size!int}
                 AND run.low <= run.high

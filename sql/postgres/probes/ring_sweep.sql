@@ -40,7 +40,7 @@ found AS (
         s.turn = s.message_id + 1 AND s.message_id <= pos.pop_last AND s.time < pos.moved_before AS is_orphan
     FROM pos
     CROSS JOIN (
-        SELECT {turn} AS turn, {message_id} AS message_id, {enqueued_at!utc} AS time
+        SELECT {turn} AS turn, {message_id} AS message_id, {enqueued_at!moment} AS time
         FROM {table}
         WHERE {slot} BETWEEN CAST(:from_slot AS int) AND CAST(:to_slot AS int)
     ) AS s

@@ -24,7 +24,7 @@ SELECT
     CAST(NULL AS bigint) AS stuck,
     count(*) FILTER (WHERE {due_at?!utc} > statement_timestamp()) AS scheduled,
     CAST(NULL AS bigint) AS dead,
-    CAST(extract(epoch FROM min({enqueued_at?!utc}) FILTER (
+    CAST(extract(epoch FROM min({enqueued_at?!moment}) FILTER (
         WHERE coalesce({due_at?!utc} <= statement_timestamp(), true)
     )) AS float8) AS oldest_at,
     CAST(NULL AS float8) AS longest_at,

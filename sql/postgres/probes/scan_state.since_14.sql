@@ -29,17 +29,17 @@ SELECT
         WHERE {state} = :ready AND coalesce({due_at?!utc} <= statement_timestamp(), true)
     ) AS ready,
     count(*) FILTER (WHERE {state} = :in_progress) AS in_progress,
-    count(*) FILTER (WHERE {state} = :in_progress AND {started_at?!utc} IS NOT NULL) AS timed,
+    count(*) FILTER (WHERE {state} = :in_progress AND {started_at?!moment} IS NOT NULL) AS timed,
     count(*) FILTER (
         WHERE {state} = :in_progress
-            AND {started_at?!utc} < statement_timestamp() - make_interval(secs => CAST(:timeout AS float8))
+            AND {started_at?!moment} < statement_timestamp() - make_interval(secs => CAST(:timeout AS float8))
     ) AS stuck,
     count(*) FILTER (WHERE {state} = :ready AND {due_at?!utc} > statement_timestamp()) AS scheduled,
     count(*) FILTER (WHERE {state} = :dead) AS dead,
-    CAST(extract(epoch FROM min({enqueued_at?!utc}) FILTER (
+    CAST(extract(epoch FROM min({enqueued_at?!moment}) FILTER (
         WHERE {state} = :ready AND coalesce({due_at?!utc} <= statement_timestamp(), true)
     )) AS float8) AS oldest_at,
-    CAST(extract(epoch FROM min({started_at?!utc}) FILTER (WHERE {state} = :in_progress)) AS float8) AS longest_at,
+    CAST(extract(epoch FROM min({started_at?!moment}) FILTER (WHERE {state} = :in_progress)) AS float8) AS longest_at,
     CAST(NULL AS text) AS next_place
 FROM ONLY {part}
 WHERE ctid >= CAST(format('(%s,0)', CAST(:first_page AS bigint)) AS tid)

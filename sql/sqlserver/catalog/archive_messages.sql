@@ -44,8 +44,8 @@ FROM (
     SELECT
         q.archive_id AS qmon_key,
         CONVERT(nvarchar(450), {message_id}, 126) AS qmon_id,
-        {enqueued_at?!utc} AS qmon_enqueued,
-        {started_at?!utc} AS qmon_started,
+        {enqueued_at?!moment} AS qmon_enqueued,
+        {started_at?!moment} AS qmon_started,
         CAST({completed_at?} AS datetime2(3)) AS qmon_completed,
         CAST(q.archived_at AS datetime2(3)) AS qmon_archived,
         CAST({attempts?} AS bigint) AS qmon_attempts,

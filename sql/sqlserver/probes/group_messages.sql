@@ -30,7 +30,7 @@ FROM (
     SELECT
         {id!text} AS qmon_id,
         {queue?!text} AS qmon_queue,
-        {since?!utc} AS qmon_at,
+        {since?!moment} AS qmon_at,
         RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
         CAST({attempts?} AS int) AS qmon_attempts,
         CASE

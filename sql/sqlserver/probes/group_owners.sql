@@ -36,7 +36,7 @@ FROM (
         RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
         CASE WHEN {gone!where} THEN 1 ELSE 0 END AS qmon_gone,
         CAST({attempts?} AS int) AS qmon_attempts,
-        {since?!utc} AS qmon_at
+        {since?!moment} AS qmon_at
     FROM {table} AS q
     WHERE {rows!where}
 ) AS r

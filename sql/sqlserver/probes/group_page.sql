@@ -48,7 +48,7 @@ SELECT
 FROM (
     SELECT
         {id!text} AS qmon_id,
-        {since?!utc} AS qmon_since,
+        {since?!moment} AS qmon_since,
         RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
         CAST({attempts?} AS int) AS qmon_attempts,
         CASE

@@ -23,7 +23,7 @@ SELECT TOP (CAST(:limit AS int))
 FROM (
     SELECT
         {queue?!text} AS qmon_queue,
-        {since?!utc} AS qmon_at,
+        {since?!moment} AS qmon_at,
         CASE WHEN {late!where} THEN 1 ELSE 0 END AS qmon_late
     FROM {table} AS q
     WHERE {rows!where}

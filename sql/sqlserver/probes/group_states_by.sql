@@ -34,7 +34,7 @@ FROM (
         FROM (
             SELECT
                 {by} AS qmon_by,
-                {since?!utc} AS qmon_at,
+                {since?!moment} AS qmon_at,
                 CASE WHEN {late!where} THEN 1 ELSE 0 END AS qmon_late
             FROM {table} AS q
             WHERE {rows!where}

@@ -24,7 +24,7 @@ FROM (
 CROSS APPLY (
     SELECT TOP (:limit)
         CONVERT(nvarchar(450), q.{id}, 126) AS qmon_id,
-        {enqueued_at?!utc} AS qmon_at,
+        {enqueued_at?!moment} AS qmon_at,
         ROW_NUMBER() OVER (ORDER BY q.{id}) AS qmon_place
     FROM {table} AS q WITH (INDEX ({head_index}))
     WHERE q.{id} >= b.qmon_from

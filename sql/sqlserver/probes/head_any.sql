@@ -28,7 +28,7 @@ FROM (
 OUTER APPLY (
     SELECT TOP (CASE p.small WHEN 1 THEN CAST(:limit AS int) ELSE 0 END)
         1 AS qmon_row,
-        {enqueued_at?!utc} AS qmon_at
+        {enqueued_at?!moment} AS qmon_at
     FROM {table}
 ) AS s
 OPTION (MAXDOP 1)

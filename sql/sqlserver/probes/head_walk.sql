@@ -50,7 +50,7 @@ FROM (
         SELECT TOP (:walk)
             q.{id} AS qmon_raw,
             q.{message_id} AS qmon_key,
-            {enqueued_at?!utc} AS qmon_pushed,
+            {enqueued_at?!moment} AS qmon_pushed,
             CASE WHEN q.{state} = CAST(:ready AS {state!type}(100)) THEN 1 ELSE 0 END AS qmon_ready
         FROM {table} AS q WITH (INDEX ({walk_index}))
         WHERE q.{id} >= b.qmon_from

@@ -133,7 +133,7 @@ CROSS APPLY (
             SELECT TOP (:limit)
                 run.low + q.{slot} - run.low % {size!int} AS qmon_n,
                 CAST(q.{message_id} AS bigint) AS qmon_number,
-                {enqueued_at?!utc.q} AS qmon_at,
+                {enqueued_at?!moment.q} AS qmon_at,
                 CASE
                     WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
                     ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200)

@@ -132,7 +132,7 @@ CROSS APPLY (
             SELECT TOP (:limit)
                 run.low + q.{slot} - run.low % {size!int} AS qmon_n,
                 CAST(q.{message_id} AS bigint) AS qmon_number,
-                {enqueued_at?!utc.q} AS qmon_at
+                {enqueued_at?!moment.q} AS qmon_at
             FROM {table} AS q WITH (FORCESEEK)
             WHERE q.{slot} BETWEEN CAST(run.low % {size!int} AS int) AND CAST(run.high % {size!int} AS int)
                 AND q.{message_id} IS NOT NULL

@@ -55,7 +55,7 @@ FROM (
     FROM (
         SELECT
             {called!text.q} AS qmon_id,
-            {since?!utc.q} AS qmon_since,
+            {since?!moment.q} AS qmon_since,
             RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
             CAST({attempts?} AS int) AS qmon_attempts,
             q.{message_id} AS qmon_key,

@@ -41,7 +41,7 @@ FROM (
 CROSS APPLY (
     SELECT TOP (:limit)
         {called!text.q} AS qmon_id,
-        {enqueued_at?!utc} AS qmon_at,
+        {enqueued_at?!moment} AS qmon_at,
         CAST({attempts?} AS int) AS qmon_attempts,
         CASE
             WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'

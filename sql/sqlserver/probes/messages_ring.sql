@@ -43,7 +43,7 @@ FROM (
 ) AS w
 CROSS APPLY (
     SELECT TOP (1)
-        {enqueued_at?!utc} AS qmon_at,
+        {enqueued_at?!moment} AS qmon_at,
         CASE
             WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
             ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200)

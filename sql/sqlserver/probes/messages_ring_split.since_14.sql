@@ -45,7 +45,7 @@ FROM (
 ) AS w
 CROSS APPLY (
     SELECT TOP (1)
-        {enqueued_at?!utc} AS qmon_at
+        {enqueued_at?!moment} AS qmon_at
     FROM {table} AS q WITH (FORCESEEK)
     WHERE q.{slot} = CAST(w.n % {size!int} AS int)
         AND q.{message_id} = w.n

@@ -35,7 +35,7 @@ FROM (
         SELECT TOP (1000)
             CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id,
             q.{message_id} AS qmon_key,
-            {started_at?!utc} AS qmon_at,
+            {started_at?!moment} AS qmon_at,
             RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
             CAST({attempts?} AS int) AS qmon_attempts
         FROM {table} AS q WITH (INDEX ({progress_index}))

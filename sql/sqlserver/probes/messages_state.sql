@@ -32,7 +32,7 @@ FROM (
     FROM (
         SELECT TOP (1000)
             {called!text.q} AS qmon_id,
-            {started_at?!utc} AS qmon_at,
+            {started_at?!moment} AS qmon_at,
             RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
             CAST({attempts?} AS int) AS qmon_attempts,
             CASE

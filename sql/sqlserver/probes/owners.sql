@@ -56,7 +56,7 @@ FROM (
         {lease?!utc} AS qmon_lease,
         {beat?!utc} AS qmon_beat,
         CAST({attempts?} AS int) AS qmon_attempts,
-        {started_at?!utc} AS qmon_at
+        {started_at?!moment} AS qmon_at
     FROM {table} WITH (INDEX ({progress_index}))
     WHERE {state} = CAST(:in_progress AS {state!type}(100))
 ) AS s

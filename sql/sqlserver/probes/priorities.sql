@@ -41,7 +41,7 @@ FROM step AS s
 CROSS APPLY (
     SELECT TOP (1)
         CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id,
-        {enqueued_at?!utc} AS qmon_at
+        {enqueued_at?!moment} AS qmon_at
     FROM {table} AS q WITH (INDEX ({priority_index}))
     WHERE q.{priority} = s.qmon_priority
     ORDER BY q.{id}

@@ -46,7 +46,7 @@ FROM step AS s
 CROSS APPLY (
     SELECT TOP (1)
         CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id,
-        {enqueued_at?!utc} AS qmon_at
+        {enqueued_at?!moment} AS qmon_at
     FROM {table} AS q WITH (INDEX ({priority_index}))
     WHERE q.{state} = CAST(:ready AS {state!type}(100))
         AND q.{priority} = s.qmon_priority

@@ -21,7 +21,7 @@ SELECT
     AS float)) AS longest_s
 FROM (
     SELECT TOP (:limit)
-        {started_at?!utc} AS qmon_at
+        {started_at?!moment} AS qmon_at
     FROM {table} WITH (INDEX ({progress_index}))
     WHERE {state} = CAST(:in_progress AS {state!type}(100))
 ) AS s

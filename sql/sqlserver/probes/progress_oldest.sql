@@ -21,7 +21,7 @@ SELECT
     AS float)) AS longest_s
 FROM (
     SELECT TOP (:limit)
-        {started_at!utc.q} AS qmon_at
+        {started_at!moment.q} AS qmon_at
     FROM {table} AS q WITH (INDEX ({stuck_index}))
     WHERE q.{state} = CAST(:in_progress AS {state!type}(100))
     ORDER BY q.{started_at}

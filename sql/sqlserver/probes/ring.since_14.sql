@@ -74,7 +74,7 @@ OUTER APPLY (
         SELECT pos.pop_last + 1 + back.n AS n, back.n AS place FROM back WHERE pos.pop_last + 1 + back.n <= pos.push_last
     ) AS w
     CROSS APPLY (
-        SELECT TOP (1) {enqueued_at?!utc} AS qmon_at
+        SELECT TOP (1) {enqueued_at?!moment} AS qmon_at
         FROM {table} AS q WITH (FORCESEEK)
         WHERE q.{slot} = CAST(w.n % {size!int} AS int)
             AND q.{turn} = w.n + 1

@@ -45,7 +45,7 @@ seen AS (
     SELECT TOP (1000)
         CAST(q.{turn} AS bigint) AS qmon_turn,
         CAST(q.{message_id} AS bigint) AS qmon_id,
-        {enqueued_at!utc.q} AS qmon_at
+        {enqueued_at!moment.q} AS qmon_at
     FROM {table} AS q WITH (INDEX ({head_index}))
     WHERE q.{slot} BETWEEN CAST(:from_slot AS int) AND CAST(:to_slot AS int)
     ORDER BY q.{slot}

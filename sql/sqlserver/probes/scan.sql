@@ -49,7 +49,7 @@ CROSS JOIN (
         SELECT TOP (:limit) WITH TIES
             q.{place} AS qmon_place,
             {due_at?!utc.q} AS qmon_due,
-            {enqueued_at?!utc.q} AS qmon_pushed
+            {enqueued_at?!moment.q} AS qmon_pushed
         FROM {part} AS q WITH (INDEX (1))
         WHERE q.{place} >= b.qmon_from AND (b.qmon_beyond = 0 OR q.{place} > b.qmon_from)
         ORDER BY q.{place}

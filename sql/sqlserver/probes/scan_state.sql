@@ -64,8 +64,8 @@ CROSS JOIN (
             q.{place} AS qmon_place,
             q.{state} AS qmon_state,
             {due_at?!utc.q} AS qmon_due,
-            {started_at?!utc.q} AS qmon_started,
-            {enqueued_at?!utc.q} AS qmon_pushed
+            {started_at?!moment.q} AS qmon_started,
+            {enqueued_at?!moment.q} AS qmon_pushed
         FROM {part} AS q WITH (INDEX (1))
         WHERE q.{place} >= b.qmon_from AND (b.qmon_beyond = 0 OR q.{place} > b.qmon_from)
         ORDER BY q.{place}

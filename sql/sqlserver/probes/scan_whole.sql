@@ -39,7 +39,7 @@ CROSS JOIN (
     FROM (
         SELECT
             {due_at?!utc} AS qmon_due,
-            {enqueued_at?!utc} AS qmon_pushed
+            {enqueued_at?!moment} AS qmon_pushed
         FROM {table}
     ) AS s
 ) AS c

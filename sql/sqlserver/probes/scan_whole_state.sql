@@ -53,8 +53,8 @@ CROSS JOIN (
         SELECT
             {state} AS qmon_state,
             {due_at?!utc} AS qmon_due,
-            {started_at?!utc} AS qmon_started,
-            {enqueued_at?!utc} AS qmon_pushed
+            {started_at?!moment} AS qmon_started,
+            {enqueued_at?!moment} AS qmon_pushed
         FROM {table}
     ) AS s
 ) AS c

@@ -58,7 +58,7 @@ seen AS MATERIALIZED (
                                                                                                          AS qmon_version,
            {id?}                                                                                         AS qmon_id,
            q.xmax IN (SELECT w.holder FROM writing AS w)                                                 AS qmon_locked,
-           {since?!utc}                                                                 AS qmon_since,
+           {since?!moment}                                                                 AS qmon_since,
            CASE
                WHEN CAST(:kind AS text) = 'none' THEN 'none'
                WHEN CAST({owner?} AS text) IS NULL THEN 'unknown'

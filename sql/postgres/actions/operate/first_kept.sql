@@ -18,7 +18,7 @@
 SELECT CAST(q.qmon_row AS text)                                                                    AS key,
        {called?!text.q}                                                                            AS id,
        CAST({state?} AS text)                                                                      AS state,
-       CAST(extract(epoch FROM clock_timestamp() - {since?!utc}) AS float8)                        AS age_s,
+       CAST(extract(epoch FROM clock_timestamp() - {since?!moment}) AS float8)                        AS age_s,
        CAST({owner?} AS text)                                                                      AS owner,
        CAST({attempts?} AS int)                                                                    AS attempts,
        CASE WHEN pg_column_size({payload?}) > 65536 THEN coalesce(

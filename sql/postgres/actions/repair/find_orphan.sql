@@ -16,7 +16,7 @@
 -- > payload       its first characters; its size alone where it is large
 SELECT
     CAST({message_id} AS bigint) AS number,
-    CAST(extract(epoch FROM clock_timestamp() - {time!utc}) AS float8) AS age_s,
+    CAST(extract(epoch FROM clock_timestamp() - {time!moment}) AS float8) AS age_s,
     CASE
         WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
             pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),

@@ -13,7 +13,7 @@
 SELECT
     CAST(h.qmon_xid AS text) AS xid,
     CAST({id?} AS text) AS id,
-    CAST(extract(epoch FROM clock_timestamp() - {enqueued_at?!utc}) AS float8) AS age_s,
+    CAST(extract(epoch FROM clock_timestamp() - {enqueued_at?!moment}) AS float8) AS age_s,
     CASE
         WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
             pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),

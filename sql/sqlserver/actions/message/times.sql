@@ -6,10 +6,10 @@
 -- > pushed_s     seconds since it was pushed
 -- > popped_s     seconds since it was popped
 SELECT TOP (1)
-       CAST(DATEDIFF(DAY, {enqueued_at?!utc.q}, SYSUTCDATETIME()) * 86400.0
-           + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, {enqueued_at?!utc.q}, SYSUTCDATETIME()), {enqueued_at?!utc.q}), SYSUTCDATETIME()) / 1000.0 AS float) AS pushed_s,
-       CAST(DATEDIFF(DAY, {started_at?!utc.q}, SYSUTCDATETIME()) * 86400.0
-           + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, {started_at?!utc.q}, SYSUTCDATETIME()), {started_at?!utc.q}), SYSUTCDATETIME()) / 1000.0 AS float)  AS popped_s
+       CAST(DATEDIFF(DAY, {enqueued_at?!moment.q}, SYSUTCDATETIME()) * 86400.0
+           + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, {enqueued_at?!moment.q}, SYSUTCDATETIME()), {enqueued_at?!moment.q}), SYSUTCDATETIME()) / 1000.0 AS float) AS pushed_s,
+       CAST(DATEDIFF(DAY, {started_at?!moment.q}, SYSUTCDATETIME()) * 86400.0
+           + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, {started_at?!moment.q}, SYSUTCDATETIME()), {started_at?!moment.q}), SYSUTCDATETIME()) / 1000.0 AS float)  AS popped_s
 FROM {table} AS q
 WHERE {key!where}
 OPTION (MAXDOP 1)

@@ -78,7 +78,7 @@ seen AS (
                + N'|' + COALESCE(RTRIM(CONVERT(nvarchar(200), {owner?}) COLLATE Latin1_General_BIN2), N'')
                + N'|' + COALESCE(CONVERT(nvarchar(20), {attempts?}), N'')                        AS qmon_version,
            {id?}                                                                                     AS qmon_id,
-           {since?!utc}                                                                              AS qmon_since,
+           {since?!moment}                                                                              AS qmon_since,
            CASE
                WHEN @kind = 'none' THEN 'none'
                WHEN {owner?} IS NULL THEN 'unknown'

@@ -19,8 +19,8 @@ DECLARE @rows xml = CAST(CAST(:rows AS nvarchar(max)) AS xml);
 SELECT CONVERT(nvarchar(20), q.qmon_row)                                                                  AS [key],
        {called?!text.q}                                                                                     AS id,
        CONVERT(nvarchar(100), {state?})                                                                     AS state,
-       CAST(DATEDIFF(DAY, {since?!utc}, SYSUTCDATETIME()) * 86400.0
-           + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, {since?!utc}, SYSUTCDATETIME()), {since?!utc}), SYSUTCDATETIME()) / 1000.0 AS float)                                          AS age_s,
+       CAST(DATEDIFF(DAY, {since?!moment}, SYSUTCDATETIME()) * 86400.0
+           + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, {since?!moment}, SYSUTCDATETIME()), {since?!moment}), SYSUTCDATETIME()) / 1000.0 AS float)                                          AS age_s,
        RTRIM(CONVERT(nvarchar(400), {owner?}))                                                              AS owner,
        CONVERT(int, {attempts?})                                                                            AS attempts,
        CASE WHEN DATALENGTH({payload?}) > 65536

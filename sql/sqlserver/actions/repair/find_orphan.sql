@@ -17,8 +17,8 @@
 -- > payload       its first characters
 SELECT TOP (:limit)
     CAST({message_id} AS bigint) AS number,
-    CAST(DATEDIFF(DAY, {time!utc}, SYSUTCDATETIME()) * 86400.0
-        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, {time!utc}, SYSUTCDATETIME()), {time!utc}), SYSUTCDATETIME()) / 1000.0 AS float) AS age_s,
+    CAST(DATEDIFF(DAY, {time!moment}, SYSUTCDATETIME()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, {time!moment}, SYSUTCDATETIME()), {time!moment}), SYSUTCDATETIME()) / 1000.0 AS float) AS age_s,
     CAST(LEFT({payload?}, 200) AS nvarchar(200)) AS payload
 FROM {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
 WHERE {slot} BETWEEN :from_slot AND :to_slot
