@@ -28,7 +28,7 @@ clients = st.builds(Clients, maybe, maybe, maybe)
 # The values of one column's states differ, also as texts.
 state_columns = st.builds(
     lambda column, distinct, used: StateColumn(
-        column, distinct[0], *(value if has else None for value, has in zip(distinct[1:], used, strict=True))
+        column, distinct[0], *(distinct[place] if used[place - 1] else None for place in (1, 2, 3))
     ),
     names,
     st.lists(values, min_size=4, max_size=4, unique_by=str),

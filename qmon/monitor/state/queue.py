@@ -302,6 +302,8 @@ class QueueTrack:
             return missing if value is None else aged("rates", of_before(Figure(value), behind_s, unmoved))
 
         push, pop = rate(rates.pushed if rates else None), rate(rates.popped if rates else None)
+        if rates is not None and rates.popped is None:
+            pop = Figure.unknown(q.unknown.get("pop_rate", missing.reason))
         if q.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
         sizes = {name: now(name, figure) for name, figure in figures.size(known.use, at).items()}
@@ -333,7 +335,7 @@ class QueueTrack:
             ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
-            flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=q.others,
+            flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=figures.others(q),
         )  # fmt: skip
 
     def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:
