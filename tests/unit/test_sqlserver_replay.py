@@ -77,7 +77,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "head_any": polled.WalkSample, "head_due": polled.HeadSample, "head_state": polled.HeadSample,
     "head_state_due": polled.HeadSample, "head_walk": polled.WalkSample,
     "locks": LockSample, "unseen": UnseenSample, "unseen_any": UnseenSample, "unseen_due": UnseenSample,
-    "unseen_state": UnseenSample, "horizon": HorizonSample, "in_state": polled.CountSample,
+    "unseen_state": UnseenSample, "states": polled.StateValueSample, "horizon": HorizonSample, "in_state": polled.CountSample,
     "latches": LatchSample, "messages": polled.MessageSample, "messages_due": polled.MessageSample,
     "messages_newest": polled.MessageSample, "messages_ready": polled.MessageSample,
     "messages_page": ListedSample, "messages_page_split": ListedSample, "group_page": ListedSample,

@@ -53,7 +53,7 @@ class StateColumn:
     in_progress: StateValue | None = None
     done: StateValue | None = None
     dead: StateValue | None = None
-    learnt: bool = False
+    learnt: bool = field(default=False, compare=False)
 
     @property
     def values(self) -> tuple[StateValue, ...]:

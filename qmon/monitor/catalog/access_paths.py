@@ -293,7 +293,7 @@ class _Reader:
             self.slow["states"] = f"no index leads to the values of `{column}`: {INSTEAD}"
 
     def _knows_all(self, state: StateColumn) -> bool:
-        """Whether the column can have no value but those of the layout: by its type, a check, or qmon's own routines."""
+        """Whether the column has no other values: by its type, by a check, or since qmon's own routines write it."""
         if self.layout.routines or self.type_of(state.column) in TRUTHS:
             return True
         known = known_values(self.details, state.column)

@@ -25,7 +25,13 @@ from qmon.monitor.catalog.groups import OfLibraries, completed, of_libraries
 from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.catalog.registry import registered
 from qmon.monitor.catalog.relation_kind import refusal
-from qmon.monitor.catalog.state_values import check_state, known_values, states, with_gaps_filled
+from qmon.monitor.catalog.state_values import (
+    check_state,
+    known_values,
+    states,
+    with_gaps_filled,
+    without_missing_labels,
+)
 from qmon.monitor.catalog.zones import check_due, server_zone, with_zones
 
 SPARE: Final = "_spare"
@@ -320,6 +326,7 @@ class _Resolver:
                 raise BadInput(f"{layout.data_table} has no column {layout.data_id!r}: name its key with data_id")
         layout, zones = with_zones(layout, details, self._zone)
         check_due(layout)
+        layout = without_missing_labels(layout, details)
         check_state(layout, details, self.catalog)
         self.layouts.append(layout)
         self.places[layout.queue] = details.table.table_id

@@ -9,12 +9,14 @@ from typing import Final
 
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, LockTimeout, QueryFailed
+from qmon.model.config_reader import nearest
 from qmon.model.layout.layout import Layout, StateColumn, StateValue
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import TEXTS, TRUTHS, WHOLE, called_kind, called_state, pick, state_of
 from qmon.monitor.catalog.predicate import condition
 
 _ASK: Final = "catalog/state_kept"
+_OPTIONAL: Final = ("in_progress", "done", "dead")
 _MANY: Final = 12
 """As many values as the catalogue's statements list at most."""
 
@@ -40,6 +42,23 @@ def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None
                 f"{details.table.name}.{state.column} cannot hold the value {text!r} of a state: its collation, or that"
                 " of the database, lacks one of these characters, or it is too short"
             )
+
+
+def without_missing_labels(layout: Layout, details: TableDetails) -> Layout:
+    """Return the layout without states whose value is no label of the enum: no row can be in one.
+
+    Raises ``BadInput`` if that is the value of ready messages.
+    """
+    state = layout.state
+    labels = enum_labels(details, state.column) if state is not None else ()
+    if state is None or not labels:
+        return layout
+    if str(state.ready) not in labels:
+        raise BadInput(
+            f"{details.table.name}.{state.column} has no label {str(state.ready)!r}{nearest(str(state.ready), labels)}"
+        )
+    missing = [name for name in _OPTIONAL if str(getattr(state, name)) not in labels]
+    return replace(layout, state=replace(state, **dict.fromkeys(missing)))
 
 
 _ARTICLES = {"status": (1, 2, None), "flag": (0, None, 1)}
@@ -96,9 +115,8 @@ def known_values(
 
 def with_gaps_filled(before: StateColumn, now: StateColumn) -> StateColumn:
     """Return ``before`` with values for the states that had none: rows in a state may come and go, its value stays."""
-    names = ("in_progress", "done", "dead")
     taken = set(before.values)
-    gaps = {name: getattr(now, name) for name in names if getattr(before, name) is None}
+    gaps = {name: getattr(now, name) for name in _OPTIONAL if getattr(before, name) is None}
     filled = {name: value for name, value in gaps.items() if value not in taken}
     return replace(before, learnt=now.learnt, **filled)
 

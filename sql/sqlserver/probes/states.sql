@@ -8,8 +8,13 @@
 -- > value        the state as text, NULL as a word where a row has none
 -- > counted      rows seen, at most :limit
 WITH walk AS (
-    SELECT MIN(t.{state}) AS qmon_value, 1 AS step
-    FROM {table} AS t WITH (INDEX ({states_index}))
+    SELECT a.qmon_value, 1 AS step
+    FROM (
+        SELECT TOP (1) t.{state} AS qmon_value
+        FROM {table} AS t WITH (INDEX ({states_index}))
+        WHERE t.{state} IS NOT NULL
+        ORDER BY t.{state}
+    ) AS a
     UNION ALL
     SELECT following.qmon_value, following.step
     FROM (
