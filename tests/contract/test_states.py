@@ -10,7 +10,7 @@ import pytest
 from qmon.config.file import parse_config
 from qmon.engines.registry import engine_for
 from qmon.model.alerts.check import CheckState, judge
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, StateColumn
 from qmon.model.view import QueueView
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import discover
