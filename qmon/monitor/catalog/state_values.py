@@ -53,12 +53,12 @@ def without_missing_labels(layout: Layout, details: TableDetails) -> Layout:
     labels = enum_labels(details, state.column) if state is not None else ()
     if state is None or not labels:
         return layout
-    if str(state.ready) not in labels:
-        raise BadInput(
-            f"{details.table.name}.{state.column} has no label {str(state.ready)!r}{nearest(str(state.ready), labels)}"
-        )
-    missing = [name for name in _OPTIONAL if str(getattr(state, name)) not in labels]
-    return replace(layout, state=replace(state, **dict.fromkeys(missing)))
+    if (ready := str(state.ready)) not in labels:
+        raise BadInput(f"{details.table.name}.{state.column} has no label {ready!r}{nearest(ready, labels)}")
+    in_progress, done, dead = (
+        value if str(value) in labels else None for value in (state.in_progress, state.done, state.dead)
+    )
+    return replace(layout, state=replace(state, in_progress=in_progress, done=done, dead=dead))
 
 
 _ARTICLES = {"status": (1, 2, None), "flag": (0, None, 1)}

@@ -301,9 +301,7 @@ class QueueTrack:
         def rate(value: float | None) -> Figure:
             return missing if value is None else aged("rates", of_before(Figure(value), behind_s, unmoved))
 
-        push, pop = rate(rates.pushed if rates else None), rate(rates.popped if rates else None)
-        if rates is not None and rates.popped is None:
-            pop = Figure.unknown(q.unknown.get("pop_rate", missing.reason))
+        push, pop = rate(rates.pushed if rates else None), _pops(q, rates, rate)
         if q.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
         sizes = {name: now(name, figure) for name, figure in figures.size(known.use, at).items()}
@@ -391,6 +389,12 @@ def _nothing_counted(seconds: float) -> str:
     if seconds < 1:
         return "the server has counted nothing of this table yet, or has forgotten it"
     return f"the server has counted nothing of this table since {duration(seconds)} ago"
+
+
+def _pops(q: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
+    if rates is not None and rates.popped is None:
+        return Figure.unknown(q.unknown.get("pop_rate", "pops cannot be told from completions"))
+    return rate(rates.popped if rates else None)
 
 
 def _completes(q: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:

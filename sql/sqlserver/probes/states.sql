@@ -26,7 +26,7 @@ WITH walk AS (
     WHERE following.place = 1
 )
 SELECT
-    RTRIM(CAST(w.qmon_value AS nvarchar(100))) AS value,
+    COALESCE(RTRIM(CAST(w.qmon_value AS nvarchar(100))), N'NULL') AS value,
     CAST(c.rows_seen AS int) AS counted
 FROM walk AS w
 CROSS APPLY (
