@@ -3,7 +3,7 @@
 -- {table}   the queue's table
 -- {state}   column: the state
 -- :known    the state values that are known, each between two bars
--- :limit    count at most so many of each
+-- :limit    the greatest count of each state
 -- > value   the state as text, NULL as a word where a row has none
 -- > counted rows seen, at most :limit
 WITH RECURSIVE walk (value, step) AS (

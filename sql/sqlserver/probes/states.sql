@@ -4,7 +4,7 @@
 -- {state}        column: the state
 -- {states_index} the index of all rows that leads with the state
 -- :known         the state values that are known, each between two bars
--- :limit         count at most so many of each
+-- :limit         the greatest count of each state
 -- > value        the state as text, NULL as a word where a row has none
 -- > counted      rows seen, at most :limit
 WITH walk AS (
