@@ -28,7 +28,11 @@ clients = st.builds(Clients, maybe, maybe, maybe)
 # The values of one column's states differ, also as texts.
 state_columns = st.builds(
     lambda column, distinct, used: StateColumn(
-        column, distinct[0], *(value if has else None for value, has in zip(distinct[1:], used, strict=True))
+        column,
+        distinct[0],
+        distinct[1] if used[0] else None,
+        distinct[2] if used[1] else None,
+        distinct[3] if used[2] else None,
     ),
     names,
     st.lists(values, min_size=4, max_size=4, unique_by=str),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from qmon.model.layout.io import layout_to_dict
 from qmon.model.layout.layout import Layout
@@ -17,7 +18,14 @@ def target_to_toml(name: str, connect: str) -> str:
 
 def queues_to_toml(target: str, layouts: Iterable[Layout]) -> str:
     """The lines of the queues of a target, one table each, in the order given."""
-    return "\n".join(queue_to_toml(target, layout_to_dict(layout)) for layout in layouts)
+    return "\n".join(queue_to_toml(target, layout_to_dict(_learnt_again(layout))) for layout in layouts)
+
+
+def _learnt_again(layout: Layout) -> Layout:
+    """Without its state if no row has shown yet which value means in progress: each connect looks again."""
+    state = layout.state
+    unsure = state is not None and state.learnt and state.in_progress is None and layout.traits.completes
+    return replace(layout, state=None) if unsure else layout
 
 
 def queue_to_toml(target: str, queue: Mapping[str, object]) -> str:

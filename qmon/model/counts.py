@@ -32,7 +32,8 @@ class ScanSample:
     ``counted_at``, ``oldest_at``: seconds since the epoch, server clock. ``timed``: those in progress of which it is
     known since when. ``oldest_at``: when the oldest that is ready and due was pushed; ``longest_at``:
     when the one longest in progress was popped. ``next_place``: the key of the
-    last row seen.
+    last row seen. ``strange``: rows in a state that is not known, or in none; ``strange_first``, ``strange_last``: the
+    first and the last of these states, as text.
     """
 
     counted_at: float
@@ -46,6 +47,9 @@ class ScanSample:
     oldest_at: float | None
     longest_at: float | None
     next_place: str | None
+    strange: int | None = None
+    strange_first: str | None = None
+    strange_last: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,8 @@ class TableCount:
     ``counted_at``: the middle of the scan, seconds since the epoch on the server's clock; ``took_s``: seconds from its
     first to its last range, 0 where it was one statement. ``every_s``: seconds between two scans at most, as far as is
     known. ``ranges``: statements it took. ``began_at``: when the scan began; where nobody has written since, by the
-    server's counters, ``counted_at`` is later. The rest is as in ``ScanSample``.
+    server's counters, ``counted_at`` is later. ``strange_values``: some of the
+    states that are not known. The rest is as in ``ScanSample``.
     """
 
     counted_at: float
@@ -73,6 +78,8 @@ class TableCount:
     oldest_at: float | None = None
     longest_at: float | None = None
     began_at: float | None = None
+    strange: int | None = None
+    strange_values: tuple[str, ...] = ()
 
     @property
     def holds_since(self) -> float:
@@ -99,6 +106,8 @@ def summed(samples: list[ScanSample], took_s: float, every_s: float) -> TableCou
         _sum([s.dead for s in samples]),
         min((s.oldest_at for s in samples if s.oldest_at is not None), default=None),
         min((s.longest_at for s in samples if s.longest_at is not None), default=None), first.counted_at,
+        _sum([s.strange for s in samples]),
+        tuple(sorted({each for s in samples for each in (s.strange_first, s.strange_last) if each is not None})),
     )  # fmt: skip
 
 

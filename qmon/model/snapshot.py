@@ -30,6 +30,7 @@ from qmon.model.samples.polled import (
     ProgressSample,
     RingSample,
     ServerSample,
+    StrangeStates,
     WaitSample,
     WriterSample,
 )
@@ -76,6 +77,7 @@ class QueueSamples:
     ``unread``: of many queues it was not this one's turn. Of a queue of a group: ``done`` messages, those in ``others``
     states, ``totals`` of what moved, and its ``workers`` where they are known.
     ``page``: of which page ``messages`` are, ``None``: those in progress, or at the head.
+    ``strange``: messages in states that qmon does not know.
     ``elsewhere``: why the counters, sequences and sessions of the queue are not here (a standby), else empty.
     """
 
@@ -113,6 +115,7 @@ class QueueSamples:
     partial: str = ""
     elsewhere: str = ""
     unread: bool = False
+    strange: StrangeStates | None = None
 
     @property
     def waiting(self) -> int | None:

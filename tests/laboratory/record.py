@@ -60,7 +60,7 @@ def _note(watched: Watched, series: dict[str, list[list[float]]]) -> None:
             if ticks and queue.ready.value is not None:
                 last = ticks[-1]
                 tick = [last.seconds, queue.ready.value, last.flow.net, last.flow.pushed, last.flow.popped]
-                series[queue.name].append([round(number, 3) for number in tick])
+                series[queue.name].append([round(number, 3) for number in tick if number is not None])
         return view
 
     watched.history.add = add  # type: ignore[method-assign]

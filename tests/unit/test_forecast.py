@@ -130,7 +130,7 @@ def test_the_band_of_growth_is_that_of_the_minute_to_come() -> None:
     chance = random.Random(11)
     ticks = moved([10 + chance.gauss(0, 3) for _ in range(120)], 40)
     found = forecast(100.0, ticks)
-    drift = drift_of([(seconds, flow.net) for seconds, flow in ticks])
+    drift = drift_of([(seconds, flow.net or 0.0) for seconds, flow in ticks])
     assert found.growth_band == pytest.approx(SIGMAS * (drift.noise * (1 / drift.seconds + 1 / 60)) ** 0.5)
 
 

@@ -83,7 +83,7 @@ class _Table(Driver):
         row = {
             "counted_at": 1000.0 + first, "rows_seen": len(seen), "ready": len(seen), "in_progress": 0, "timed": 0,
             "stuck": 0, "scheduled": 0, "dead": 0, "oldest_at": None, "longest_at": None,
-            "next_place": str(seen[-1]) if seen else None,
+            "next_place": str(seen[-1]) if seen else None, "strange": 0, "strange_first": None, "strange_last": None,
         }  # fmt: skip
         return [tuple(row[column] for column, _ in columns)]
 

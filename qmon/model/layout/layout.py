@@ -43,13 +43,22 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class StateColumn:
-    """The column that says which state a row is in, and its values. ``None``: the state is not used."""
+    """The column that says which state a row is in, and its values. ``None``: the state is not used.
+
+    ``learnt``: the values are those that rows were seen to have. ``None`` then means that no such value was seen yet.
+    """
 
     column: str
     ready: StateValue
     in_progress: StateValue | None = None
     done: StateValue | None = None
     dead: StateValue | None = None
+    learnt: bool = field(default=False, compare=False)
+
+    @property
+    def values(self) -> tuple[StateValue, ...]:
+        """The values whose meaning is known."""
+        return tuple(each for each in (self.ready, self.in_progress, self.done, self.dead) if each is not None)
 
 
 @dataclass(frozen=True, slots=True)

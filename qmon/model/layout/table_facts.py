@@ -71,7 +71,8 @@ class TableFacts:
             rows in progress and dead ones that lie before the head are walked over. ``walk``: the rows of every state
             in the order of ``order_by``: a walk from a known place finds the ready ones, and must be bounded.
             ``progress``: the rows in progress; ``stuck``: in the order of their start time. ``dead``: the dead rows.
-            ``due``: those that are not due yet. ``priority``: the ready rows of each priority.
+            ``due``: those that are not due yet. ``priority``: the ready rows of each priority. ``states``: the values
+            of the state, where it may have some that the layout lacks.
         filtered: those of these indexes that hold only some of the rows.
         lists: state (ready, scheduled, in_progress, dead, done) → the index along which its messages are listed. Those
             without one are not.
@@ -98,6 +99,11 @@ class TableFacts:
     @property
     def scanned(self) -> bool:
         """Whether figures come from scans of the table, since no index leads to them."""
+        return bool(self.slow.keys() - {"states"}) and self.push_sequence_id is None
+
+    @property
+    def read_by_range(self) -> bool:
+        """Whether the table is scanned range by range, if only for states that are not known."""
         return bool(self.slow) and self.push_sequence_id is None
 
     @property

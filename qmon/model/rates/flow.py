@@ -18,9 +18,14 @@ class Flow:
     """
 
     pushed: float
-    popped: float
+    popped: float | None
     completed: float | None
-    net: float
+    net: float | None
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything is known to have moved."""
+        return bool(self.pushed or self.popped or self.net)
 
 
 def pops_in_transaction(layout: Layout) -> bool:
@@ -46,6 +51,8 @@ def table_flow(
     state = layout.state
     if layout.deletes_on_pop or (state is None and layout.part is None):
         return Flow(work.inserted, work.deleted, None, work.inserted - work.deleted)
+    if state is not None and state.in_progress is None and state.learnt and layout.traits.completes:
+        return Flow(work.inserted, None, None, None)  # an update may be a pop or a completion
     if state is not None and state.in_progress is None:
         return Flow(work.inserted, work.updated, None, work.inserted - work.updated)
     if state is not None and state.done is not None:

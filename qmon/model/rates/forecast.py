@@ -82,9 +82,12 @@ def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: 
     ticks = [tick for tick in ticks if tick[0] > 0]
     if ready is None or len(ticks) < 2:
         return Forecast(Trend.UNKNOWN)
-    if not any(flow.pushed or flow.popped or flow.net for _, flow in ticks):
+    nets = [(seconds, flow.net) for seconds, flow in ticks if flow.net is not None]
+    if len(nets) < len(ticks):
+        return Forecast(Trend.UNKNOWN)
+    if not any(flow.moves for _, flow in ticks):
         return _unmoved(ready)
-    drift = drift_of([(seconds, flow.net) for seconds, flow in ticks])
+    drift = drift_of(nets)
     pushed, popped = _rates(ticks, drift.seconds)
     net = drift.net
     if ready == 0 and abs(net) <= max(0.5, _STEADY_SHARE * pushed):
@@ -132,5 +135,5 @@ def _rates(ticks: Sequence[tuple[float, Flow]], seconds: float) -> tuple[float, 
             break
         span += length
         pushed += flow.pushed
-        popped += flow.popped
+        popped += flow.popped or 0.0
     return pushed / span, popped / span

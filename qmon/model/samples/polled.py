@@ -7,6 +7,10 @@ the server last reset them, never rates.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+# Values that a line names at most.
+_LISTED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +227,39 @@ class CountSample:
     """One row: a count up to the limit asked for (scheduled, dead)."""
 
     counted: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateValueSample:
+    """One row a value of the state that qmon does not know: as text, and its rows, up to the limit asked for."""
+
+    value: str
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
+class StrangeStates:
+    """Messages in states that qmon does not know.
+
+    ``column``: the state. ``values``: those states as text, or some of them. ``counted``: how many messages;
+    ``at_least``: there may be more.
+    """
+
+    column: str
+    values: tuple[str, ...]
+    counted: int
+    at_least: bool = False
+
+    @property
+    def words(self) -> str:
+        """The values, and how many messages have them, in one clause."""
+        listed = ", ".join(f"`{value}`" for value in self.values[:_LISTED])
+        more = ", …" if len(self.values) > _LISTED else ""
+        noun = "value" if len(self.values) == 1 else "values"
+        about = "at least " if self.at_least else ""
+        messages = f"{about}{self.counted:,} message{'' if self.counted == 1 else 's'}"
+        known = f"this table has the {noun} {listed}{more}, which qmon does not know"
+        return f"{known}: {messages} by `{self.column}`"
 
 
 @dataclass(frozen=True, slots=True)

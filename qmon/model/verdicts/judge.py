@@ -42,10 +42,12 @@ from qmon.model.view import NOT_READ
 
 def missing(s: RuleInput) -> str:
     """What would have to be known to call the queue healthy, and why it is not, in one line; empty where nothing is."""
+    strange = s.samples.strange if s.samples is not None else None
     reasons: dict[str, list[str]] = {}
     for name, reason in _lacking(s):
         reasons.setdefault(reason, []).append(name)
-    return "; ".join(f"{_and(names)} {'is' if len(names) == 1 else 'are'} {why}" for why, names in reasons.items())
+    lines = [f"{_and(names)} {'is' if len(names) == 1 else 'are'} {why}" for why, names in reasons.items()]
+    return "; ".join([strange.words, *lines] if strange is not None else lines)
 
 
 def seen_empty(s: RuleInput) -> bool:

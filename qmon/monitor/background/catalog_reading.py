@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Final
 
 from qmon.engines.base import Connection
@@ -38,6 +39,7 @@ class CatalogReading:
         self._found: tuple[Resolved, float] | None = None
         """What was read since, and how long that took."""
         self._resolved = NOTHING
+        self._seen: Mapping[str, frozenset[str]] = {}
         self._read_at = float("-inf")
         self._again_s = LOST_S
         self.anew = False
@@ -51,14 +53,23 @@ class CatalogReading:
 
     @property
     def due(self) -> bool:
-        """Whether it is time to read it again."""
+        """Whether it is time to read it again; at once after polls have met a state that is not known."""
+        if self._resolved.seen != self._seen:
+            return True
         return self._clock() - self._read_at >= (self._again_s if self.gone else EVERY_S)
+
+    def learn_states(self, seen: Mapping[str, Collection[str]]) -> None:
+        """Take in the values of states that a poll has met and that are not known, by queue."""
+        added = {queue: frozenset(values) - self._seen.get(queue, frozenset()) for queue, values in seen.items()}
+        for queue, values in added.items():
+            if values:
+                self._seen = {**self._seen, queue: self._seen.get(queue, frozenset()) | values}
 
     def ask(self) -> None:
         """Have it read in the background."""
         with self._lock:
             if self._found is None and self._before is None:
-                self._before = self._resolved
+                self._before = replace(self._resolved, seen=self._seen)
 
     def take(self) -> Resolved | None:
         """What was read in the background since this was last called, if anything was."""
@@ -70,7 +81,7 @@ class CatalogReading:
         """Read it at once; what is being read in the background is left out, as it may be older."""
         began = self._clock()
         resolve = self._resolve
-        found = resolve(connection, NOTHING if self.anew else self._resolved)
+        found = resolve(connection, replace(NOTHING if self.anew else self._resolved, seen=self._seen))
         self.anew = self._resolve is not resolve
         with self._lock:
             self._before = self._found = None

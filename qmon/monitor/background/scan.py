@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines.base import Bound, Connection, Statement, Value
@@ -17,6 +17,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.budget import Budget
 from qmon.model.counts import PartSample, ScanSample, TableCount, summed
+from qmon.model.layout.layout import StateColumn
 from qmon.monitor.probes.names import names_of, state_values
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import Spec
@@ -94,7 +95,9 @@ class Scan:
 
     def __init__(self, statements: StatementCache, spec: Spec, parts: Sequence[PartSample]) -> None:
         self.spec = spec
-        self.by_range = spec.facts.scanned and bool(parts) and all(_has_ranges(part, statements) for part in parts)
+        self.by_range = (
+            spec.facts.read_by_range and bool(parts) and all(_has_ranges(part, statements) for part in parts)
+        )
         self.pages = sum(part.pages or 0 for part in parts)
         self.done = False
         self._statements = statements
@@ -167,7 +170,16 @@ class Scan:
     def count(self, every_s: float) -> TableCount:
         """What a scan that is done has found. ``every_s``: seconds from its end to the next one's."""
         took_s = self._samples[-1].counted_at - self._samples[0].counted_at
-        return summed(self._samples, took_s, took_s + every_s)
+        return without_missing_states(summed(self._samples, took_s, took_s + every_s), self.spec.layout.state)
+
+
+def without_missing_states(count: TableCount, state: StateColumn | None) -> TableCount:
+    """Return the count without figures for states that have no value: no row was compared with one."""
+    if state is None:
+        return count
+    if state.in_progress is None:
+        count = replace(count, in_progress=None, stuck=None, longest_at=None)
+    return count if state.dead is not None else replace(count, dead=None)
 
 
 def _has_ranges(part: PartSample, statements: StatementCache) -> bool:

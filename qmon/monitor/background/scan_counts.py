@@ -22,6 +22,8 @@ from qmon.monitor.probes.statements import StatementCache
 COST_FACTOR: Final = 200.0
 """The rest after a count that cannot be split, as a multiple of its time: half a per cent of one processor."""
 _WHOLE_EVERY_S: Final = 60.0
+# Pages (4 MB) up to which a table is scanned as often for unknown states alone as for figures.
+_FEW_PAGES: Final = 512
 
 Version = tuple[int, ...]
 """What the server's counters say of a table: the same as long as nobody has written."""
@@ -146,7 +148,8 @@ class ScanCounts:
         if scan.by_range:
             rest_s = self._throttle.learn(pages, max(0.0, took_s - self._trip_s), allowed)
             self._rest_until = self._clock() + rest_s
-            every_s = max(EVERY_S, rest_s)
+            often = spec.facts.scanned or scan.pages <= _FEW_PAGES
+            every_s = max(EVERY_S if often else _WHOLE_EVERY_S, rest_s)
         else:
             rest_s = every_s = max(_WHOLE_EVERY_S, took_s * COST_FACTOR * qmons)
         with self._lock:
@@ -196,12 +199,13 @@ class ScanCounts:
 
 def uncounted(facts: TableFacts, counted: Counted) -> dict[str, str]:
     """Why each figure that no index leads to is not known, or not yet."""
-    if counted.count is not None or not facts.slow:
-        return dict(facts.slow)
+    slow = {figure: reason for figure, reason in facts.slow.items() if figure != "states"}
+    if counted.count is not None or not slow:
+        return slow
     why = counted.problem or (
         f"counting, {100 * counted.progress:.0f} % so far" if counted.progress is not None else ""
     )
-    return {figure: f"{why}; {reason}" if why else reason for figure, reason in facts.slow.items()}
+    return {figure: f"{why}; {reason}" if why else reason for figure, reason in slow.items()}
 
 
 def version_of(q: QueueSamples) -> Version | None:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from qmon.model.layout.layout import Layout
+from qmon.model.layout.layout import Layout, StateColumn
 from qmon.model.layout.table_facts import Column, IndexName, ListPath, TableFacts
 from qmon.model.layout.zones import TIME_TYPES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.monitor.catalog.catalog import Index, SequenceRow, TableDetails
-from qmon.monitor.catalog.column_names import RANDOM_IDS, TEXTS, WHOLE
+from qmon.monitor.catalog.column_names import RANDOM_IDS, TEXTS, TRUTHS, WHOLE
 from qmon.monitor.catalog.complete_layout import find_sequence
+from qmon.monitor.catalog.state_values import known_values
 
 INSTEAD: Final = "the table is scanned for it instead"
 _OF_A_RING: Final = ("ready", "in_progress", "oldest", "rates", "fill")
 """Figures that the positions of a ring and the slots around them give."""
 _GOES_BY: Final = (WHOLE | TEXTS | RANDOM_IDS | TIME_TYPES | {"date"}) - {"enum", "ntext"}
 """Types of columns that a list goes by: equal values have equal texts, and the text means that value."""
+_NOT_TOLD_APART: Final = "the server counts updates, and pops cannot be told from completions"
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
 _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
 
@@ -38,6 +40,7 @@ def table_facts(
         reader.head()
         reader.in_progress()
         reader.dead()
+        reader.states()
         reader.priority()
         push = pop = None
     reader.clocks()
@@ -247,6 +250,8 @@ class _Reader:
         if state is None or state.in_progress is None:
             reason = "no value of the state column says that a message is in progress"
             self.unknown["in_progress"] = self.unknown["stuck"] = reason
+            if state is not None and state.learnt and self.layout.pop is None and self.layout.traits.completes:
+                self.unknown["pop_rate"] = self.unknown["complete_rate"] = f"{reason}: {_NOT_TOLD_APART}"
             return
         started = self.layout.started_at
         if started is not None and (index := self._index_of("in_progress", (started,))) is not None:
@@ -276,6 +281,23 @@ class _Reader:
             column = self.layout.id or self.state.column
             text = f"no index leads to the dead rows: {INSTEAD}; {self._wanted('dead', column)}"
             self.slow["dead"] = text
+
+    def states(self) -> None:
+        """How many messages are in states that qmon does not know."""
+        if self.state is None or self._knows_all(self.state):
+            return
+        column = self.state.column
+        if (index := self._leads(column)) is not None:
+            self.indexes["states"] = index.name
+        else:
+            self.slow["states"] = f"no index leads to the values of `{column}`: {INSTEAD}"
+
+    def _knows_all(self, state: StateColumn) -> bool:
+        """Whether the column has no other values: by its type, by a check, or since qmon's own routines write it."""
+        if self.layout.routines or self.type_of(state.column) in TRUTHS:
+            return True
+        known = known_values(self.details, state.column)
+        return known.closed and set(known.values) <= {str(value) for value in state.values}
 
     def lists(self) -> dict[str, ListPath]:
         """The index along which the messages in each state are listed."""

@@ -10,11 +10,13 @@ from qmon.libraries.catalogue import libraries
 from qmon.libraries.recognise import explained, may_belong, recognise, table_queues
 from qmon.model.config_reader import nearest
 from qmon.model.groups.group import FoundGroup, Group, Steps
+from qmon.model.groups.labels import without_missing_labels
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.zones import UTC_ZONE, Zone
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.access_paths import walk_of
 from qmon.monitor.catalog.catalog import Catalog, TableDetails, TableRow
+from qmon.monitor.catalog.state_values import enum_labels
 from qmon.monitor.catalog.zones import zone_in_group
 
 Details = Callable[[TableName], TableDetails]
@@ -114,7 +116,8 @@ def completed(group: Group, details: Details, local: Callable[[], Zone]) -> Foun
                 f"{steps.table}.{steps.at} has no time zone: steps are found by a time that has one, or is UTC"
             )
     walk = walk_of(own, (group.id,), _queue_column(group))
-    return FoundGroup(replace(group, zones=tuple(zones)), own.table.table_id, own.table.estimated_rows, walk)
+    group = replace(without_missing_labels(group, _labels(group, details)), zones=tuple(zones))
+    return FoundGroup(group, own.table.table_id, own.table.estimated_rows, walk)
 
 
 def _numbered(table: TableDetails, id_: str) -> bool:
@@ -129,7 +132,19 @@ def _found(group: Group, rows: dict[TableName, TableRow], details: Details, loca
     if group.source is LayoutSource.CONFIGURATION:
         return completed(group, details, local)
     walk = walk_of(details(group.table), (group.id,), _queue_column(group))
-    return FoundGroup(group, rows[group.table].table_id, rows[group.table].estimated_rows, walk)
+    found = without_missing_labels(group, _labels(group, details))
+    return FoundGroup(found, rows[group.table].table_id, rows[group.table].estimated_rows, walk)
+
+
+def _labels(group: Group, details: Details) -> dict[tuple[str, str], frozenset[str]]:
+    """The labels of each enum column that the group reads."""
+    found: dict[tuple[str, str], frozenset[str]] = {}
+    for table, name in sorted(group.uses.columns):
+        of_table = details(TableName(group.schema, table))
+        # A reading that met a lock has no labels, and then nothing is known of them.
+        if labels := enum_labels(of_table, name):
+            found[table, name] = frozenset(labels)
+    return found
 
 
 def _queue_column(group: Group) -> str | None:

@@ -25,7 +25,13 @@ from qmon.monitor.catalog.groups import OfLibraries, completed, of_libraries
 from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.catalog.registry import registered
 from qmon.monitor.catalog.relation_kind import refusal
-from qmon.monitor.catalog.state_values import check_state, known_values
+from qmon.monitor.catalog.state_values import (
+    check_state,
+    known_values,
+    states,
+    with_gaps_filled,
+    without_missing_labels,
+)
 from qmon.monitor.catalog.zones import check_due, server_zone, with_zones
 
 SPARE: Final = "_spare"
@@ -50,6 +56,7 @@ class Resolved:
         groups: tables of libraries, or of one's own, whose rows are in states that conditions tell.
         explained: why tables with names of a library were recognised or not, one line each.
         of_libraries: all tables of these libraries: none of them is a queue by its shape.
+        seen: queue → values of its state that polls have met and that were not known.
     """
 
     layouts: tuple[Layout, ...] = ()
@@ -63,6 +70,7 @@ class Resolved:
     groups: tuple[FoundGroup, ...] = ()
     of_libraries: frozenset[TableName] = frozenset()
     explained: tuple[str, ...] = ()
+    seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 NOTHING: Final = Resolved()
@@ -97,7 +105,7 @@ def resolve(
     if not readable_only:
         tables = [replace(table, readable=True) for table in tables]
     layouts = [each for each in configured if isinstance(each, Layout)]
-    work = _Resolver(catalog, tables, sequences, problems, before.facts)
+    work = _Resolver(catalog, tables, sequences, problems, before)
     work.prefetch([*layouts, *installed])
     for each in configured:
         if isinstance(each, Layout):
@@ -124,7 +132,7 @@ def resolve(
                 work.unread[finding.layout.queue] = (finding.layout, finding.locked)
             elif likely(finding):
                 work.found(finding)
-    return replace(work.result(), of_libraries=found.tables, explained=found.explained)
+    return replace(work.result(), of_libraries=found.tables, explained=found.explained, seen=before.seen)
 
 
 class _Resolver:
@@ -136,7 +144,7 @@ class _Resolver:
         tables: Sequence[TableRow],
         sequences: Sequence[SequenceRow],
         problems: Sequence[ProbeFailure],
-        before: Mapping[str, TableFacts] = NOTHING.facts,
+        before: Resolved = NOTHING,
     ) -> None:
         self.catalog = catalog
         self.tables = tables
@@ -150,7 +158,9 @@ class _Resolver:
         self.groups: list[FoundGroup] = []
         self.unread: dict[str, tuple[Layout, int]] = {}
         """By queue its layout and the id of the table that is locked."""
-        self._before = before
+        self._before = before.facts
+        self._seen = before.seen
+        self._states = {each.queue: each for each in before.layouts if each.state is not None and each.state.learnt}
         self._known: dict[int, TableDetails] = {}
         self._local: Zone | None = None
         self._divided = catalog.divided()
@@ -200,10 +210,11 @@ class _Resolver:
             reasons: tuple[str, ...] = ()
             if known is not None and known.design == layout.design:
                 layout, reasons = _merged(layout, known), ("what was left open comes from the registry",)
+            seen = self._seen.get(layout.queue, frozenset())
             layout, why = complete(
-                layout, details, self.sequences, partial(known_values, details, catalog=self.catalog)
+                layout, details, self.sequences, partial(known_values, details, catalog=self.catalog, seen=seen)
             )
-            self._add(layout, details, (*reasons, *why))
+            self._add(self._with_known_states(layout), details, (*reasons, *why))
 
     def group(self, group: Group, was: int | None) -> None:
         """Queues of the configuration that are rows of one table."""
@@ -242,7 +253,30 @@ class _Resolver:
         if layout.queue in names or any(other.table == layout.table for other in self.layouts):
             return
         with self._problems("table", layout, was):
-            self._add(layout, self._details(self._table(layout.table, was)), ("was watched before",))
+            details = self._details(self._table(layout.table, was))
+            layout, why = self._with_new_states(layout, details)
+            self._add(layout, details, ("was watched before", *why))
+
+    def _with_known_states(self, layout: Layout) -> Layout:
+        """With the values of states that were found earlier and that no row has now."""
+        before = self._states.get(layout.queue)
+        state = layout.state
+        if before is None or before.state is None or state is None or not state.learnt:
+            return layout
+        if before.table != layout.table or before.state.column != state.column:
+            return layout
+        return replace(layout, state=with_gaps_filled(before.state, state))
+
+    def _with_new_states(self, layout: Layout, details: TableDetails) -> tuple[Layout, tuple[str, ...]]:
+        """With values for states that no row had when the queue was found, and the reasons."""
+        state = layout.state
+        column = details.column(state.column) if state is not None else None
+        if state is None or column is None or not state.learnt:
+            return layout, ()
+        seen = self._seen.get(layout.queue, frozenset())
+        known = known_values(details, column.column_name, self.catalog, seen)
+        found, why = states(column, known, layout.design, flag=layout.design == "flag")
+        return (layout, ()) if found is None else (replace(layout, state=with_gaps_filled(state, found)), why)
 
     def found(self, finding: Candidate) -> None:
         """A table that looks like a queue."""
@@ -292,6 +326,7 @@ class _Resolver:
                 raise BadInput(f"{layout.data_table} has no column {layout.data_id!r}: name its key with data_id")
         layout, zones = with_zones(layout, details, self._zone)
         check_due(layout)
+        layout = without_missing_labels(layout, details)
         check_state(layout, details, self.catalog)
         self.layouts.append(layout)
         self.places[layout.queue] = details.table.table_id

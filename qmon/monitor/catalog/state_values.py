@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, LockTimeout, QueryFailed
+from qmon.model.config_reader import nearest
 from qmon.model.layout.layout import Layout, StateColumn, StateValue
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import TEXTS, TRUTHS, WHOLE, called_kind, called_state, pick, state_of
 from qmon.monitor.catalog.predicate import condition
 
 _ASK: Final = "catalog/state_kept"
+_OPTIONAL: Final = ("in_progress", "done", "dead")
 _MANY: Final = 12
 """As many values as the catalogue's statements list at most."""
 
@@ -42,17 +44,38 @@ def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None
             )
 
 
+def without_missing_labels(layout: Layout, details: TableDetails) -> Layout:
+    """Return the layout without states whose value is no label of the enum: no row can be in one.
+
+    Raises ``BadInput`` if that is the value of ready messages.
+    """
+    state = layout.state
+    labels = enum_labels(details, state.column) if state is not None else ()
+    if state is None or not labels:
+        return layout
+    if (ready := str(state.ready)) not in labels:
+        raise BadInput(f"{details.table.name}.{state.column} has no label {ready!r}{nearest(ready, labels)}")
+    in_progress, done, dead = (
+        value if str(value) in labels else None for value in (state.in_progress, state.done, state.dead)
+    )
+    return replace(layout, state=replace(state, in_progress=in_progress, done=done, dead=dead))
+
+
 _ARTICLES = {"status": (1, 2, None), "flag": (0, None, 1)}
 """Ready, in progress and done of Buschmann's and Rusanu's tables; Al Zabir has 0, 1 and 2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The values that a column takes as far as is known, as text, and from where. ``default``: what a new row gets."""
+    """The values that a column takes as far as is known, as text, and from where. ``default``: what a new row gets.
+
+    ``closed``: the column can have no other value.
+    """
 
     values: tuple[str, ...] = ()
     origin: str = ""
     default: str | None = None
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +85,40 @@ class ValueRow:
     value: str
 
 
-def known_values(details: TableDetails, column: str, catalog: Catalog | None = None) -> Known:
-    """What the catalogue knows of the values of a column.
+def enum_labels(details: TableDetails, column: str) -> tuple[str, ...]:
+    """Return the labels of an enum column in their order; nothing for other types, or if a lock hid them."""
+    found = next((row.known for row in details.values if (row.column_name, row.origin) == (column, "enum")), None)
+    return () if found is None else tuple(str(value) for value in json.loads(found))
 
-    Where it knows none and ``catalog`` is given, a peek: one seek a value where an index leads with the column, else
-    the first rows of a table of at most 4 MB.
+
+def known_values(
+    details: TableDetails, column: str, catalog: Catalog | None = None, seen: Collection[str] = ()
+) -> Known:
+    """Return the values of a column: those that its type or a check allows, else all that are found.
+
+    Statistics may be older than a value. With ``catalog``, rows are read too: one seek for each value if an index leads
+    with the column, else the rows of a table of at most 4 MB. ``seen``: values that polls have met.
     """
-    rows = {row.origin: row.known for row in details.values if row.column_name == column}
-    default = _default(rows.get("default"))
-    for origin in ("enum", "statistics"):
-        if origin in rows and (found := tuple(str(value) for value in json.loads(rows[origin]))):
-            return Known(found, "labels of the enum" if origin == "enum" else "statistics", default)
-    if "check" in rows and (allowed := condition(rows["check"]).only(column)):
-        return Known(tuple(sorted(str(value) for value in allowed if value is not None)), "check", default)
-    if catalog is not None and details.table.readable and (found := _peek(catalog, details, column)):
-        return Known(found, "rows there are", default)
-    return Known((), "", default)
+    rows = [(row.origin, row.known) for row in details.values if row.column_name == column]
+    default = _default(next((known for origin, known in rows if origin == "default"), None))
+    if labels := enum_labels(details, column):
+        return Known(labels, "labels of the enum", default, closed=True)
+    for origin, known in rows:
+        if origin == "check" and (allowed := condition(known).only(column)):
+            return Known(tuple(sorted(v for v in allowed if v is not None)), "check", default, closed=True)
+    counted = tuple(str(value) for origin, known in rows if origin == "statistics" for value in json.loads(known))
+    read = _peek(catalog, details, column) if catalog is not None and details.table.readable else ()
+    found = tuple(dict.fromkeys((*counted, *read, *sorted(seen))))
+    origins = ("statistics" if counted else "", "rows there are" if set(found) - set(counted) else "")
+    return Known(found, " and ".join(filter(None, origins)), default)
+
+
+def with_gaps_filled(before: StateColumn, now: StateColumn) -> StateColumn:
+    """Return ``before`` with values for the states that had none: rows in a state may come and go, its value stays."""
+    taken = set(before.values)
+    gaps = {name: getattr(now, name) for name in _OPTIONAL if getattr(before, name) is None}
+    filled = {name: value for name, value in gaps.items() if value not in taken}
+    return replace(before, learnt=now.learnt, **filled)
 
 
 def states(
@@ -90,9 +131,12 @@ def states(
     name = column.column_name
     if column.type_name in TRUTHS and column.type_name != "bit":
         return StateColumn(name, "false", done="true"), (f"`{name}` is true once a message is done",)
-    if column.type_name in WHOLE or column.type_name == "bit":
-        return _numbers(name, known, "flag" if flag else design)
-    return _words(name, known)
+    numbers = column.type_name in WHOLE or column.type_name == "bit"
+    state, reasons = _numbers(name, known, "flag" if flag else design) if numbers else _words(name, known)
+    if state is None:
+        return None, reasons
+    others = set(known.values) - {str(value) for value in state.values}
+    return replace(state, learnt=not known.closed or bool(others)), reasons
 
 
 def _words(name: str, known: Known) -> tuple[StateColumn | None, tuple[str, ...]]:

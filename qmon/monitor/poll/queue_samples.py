@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from qmon.engines.base import Engine
+from qmon.model.counts import TableCount
+from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import pops_in_transaction
-from qmon.model.samples.polled import HeldSample, WalkSample
+from qmon.model.samples.polled import HeldSample, StrangeStates, WalkSample
 from qmon.model.snapshot import QueueSamples
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.scan_counts import uncounted, version_of
@@ -16,6 +18,7 @@ from qmon.monitor.poll.budget import ProbeBudget
 from qmon.monitor.poll.server import ServerProbes
 from qmon.monitor.probes.listing import page_of
 from qmon.monitor.probes.locks import ROWS_HIDDEN, Locks
+from qmon.monitor.probes.memo import COUNT_LIMIT, Memo
 from qmon.monitor.probes.messages import MessageProbes, messages_of
 from qmon.monitor.probes.queue import QueueProbes, head_of, ring_probe
 from qmon.monitor.probes.statements import Found, Results, first
@@ -77,6 +80,9 @@ class QueueFiling:
         for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
             if probe in found:
                 memo.extra[figure] = found[probe][0].counted, now_at
+        memo.strange = found.get("states", memo.strange)
+        strange = strange_states(layout, facts, memo, counted.count)
+        unknown |= reasons_of_strange(layout, strange)
         scheduled, scheduled_at = memo.extra.get("scheduled", (None, None))
         dead, dead_at = memo.extra.get("dead", (None, None))
         ids = found.get("progress_ids")
@@ -100,7 +106,7 @@ class QueueFiling:
             sized_at=self._server.sized_at(facts.tables), ring=ring,
             depth=depth, count=counted.count,
             diagnostics=self._messages.diagnostics(probes, results),
-            messages=messages, page=page, unknown=unknown, left_out=left_out,
+            messages=messages, page=page, unknown=unknown, left_out=left_out, strange=strange,
             partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
         )  # fmt: skip
 
@@ -120,9 +126,34 @@ class QueueFiling:
         )
 
 
+def strange_states(layout: Layout, facts: TableFacts, memo: Memo, count: TableCount | None) -> StrangeStates | None:
+    """Return the messages in states that qmon does not know, by the index of the states, else by the last scan."""
+    if layout.state is None:
+        return None
+    column = layout.state.column
+    if "states" in facts.indexes:
+        if not memo.strange:
+            return None
+        values = tuple(each.value for each in memo.strange)
+        counts = [min(each.counted, COUNT_LIMIT) for each in memo.strange]
+        return StrangeStates(column, values, sum(counts), any(each.counted > COUNT_LIMIT for each in memo.strange))
+    if count is None or not count.strange:
+        return None
+    return StrangeStates(column, count.strange_values, count.strange)
+
+
+def reasons_of_strange(layout: Layout, strange: StrangeStates | None) -> dict[str, str]:
+    """Return why figures are unknown because of such states, by figure: those without a value may be among them."""
+    state = layout.state
+    if strange is None or state is None or pops_in_transaction(layout):
+        return {}
+    lacking = () if state.in_progress is not None else ("in_progress", "stuck", "pop_rate", "complete_rate")
+    return dict.fromkeys((*lacking, *(() if state.dead is not None else ("dead",))), strange.words)
+
+
 def needs_count(q: QueueSamples, facts: TableFacts, now_at: float) -> bool:
     """Whether only a count of the whole table tells how many messages a queue has."""
-    if facts.scanned and (q.layout.state is not None or q.layout.due_at is not None):
+    if "states" in facts.slow or (facts.scanned and (q.layout.state is not None or q.layout.due_at is not None)):
         return True
     if q.layout.ring is not None or (q.depth is not None and q.depth.counted_at >= now_at):
         return False

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
-from qmon.model.samples.polled import HeadSample, RingSample, WalkSample
+from qmon.model.samples.polled import HeadSample, RingSample, StateValueSample, WalkSample
 
 COUNT_LIMIT: Final = 1000
 """Ready, in-progress and dead messages are counted exactly up to this many, each poll."""
@@ -23,7 +23,8 @@ class Memo:
     ``still``: polls for which the head has been the same. ``counted``: rows that the newest head saw. ``denied``: how
     many times in a row the server counted no row while there were some. ``counted_apart``: rows beyond the limit are
     counted in another way, by the server or a scan, so that most polls need not count up to it. ``extra``: by figure
-    (``scheduled``, ``dead``) how many were counted, and when, server clock, seconds. ``counted_whole_at``: when the
+    (``scheduled``, ``dead``) how many were counted, and when, server clock, seconds. ``strange``: the states that are
+    not known, as last read. ``counted_whole_at``: when the
     last count of the whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the
     positions of a ring in the newest poll. ``idle``: nothing was ready or in progress when it was last read.
     """
@@ -36,6 +37,7 @@ class Memo:
     bounds: deque[str] = field(default_factory=lambda: deque(maxlen=_BOUND_LAG))
     counted_at: float = float("-inf")
     extra: dict[str, tuple[int, float]] = field(default_factory=dict)
+    strange: tuple[StateValueSample, ...] = ()
     head_id: str | None = None
     still: int = 0
     counted: int = 0

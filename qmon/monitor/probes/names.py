@@ -10,7 +10,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.text import tells_size
 
-_SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority")
+_SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority", "states")
 """What an index serves: the statements of SQL Server name the index for each, such as ``{head_index}``."""
 
 
@@ -23,6 +23,7 @@ def state_values(layout: Layout) -> dict[str, Value]:
             "in_progress": layout.state.in_progress,
             "done": layout.state.done,
             "dead": layout.state.dead,
+            "known": f"|{'|'.join(map(str, layout.state.values))}|",
         }
     return values
 

@@ -24,6 +24,7 @@ from qmon.model.samples.polled import (
     ProgressIdSample,
     ProgressSample,
     RingSample,
+    StateValueSample,
     WalkSample,
 )
 from qmon.monitor.probes.cadence import COUNTING_BRIEF_S, COUNTING_S
@@ -285,6 +286,8 @@ class QueueProbes:
             asked.append(self._of(probe, CountSample, {"limit": FULL}))
         if self.layout.state is not None and self.layout.state.dead is not None and "dead" in self.facts.indexes:
             asked.append(self._of("in_state", CountSample, {"limit": FULL, "value": self.layout.state.dead}))
+        if "states" in self.facts.indexes and self._statements.has("states"):
+            asked.append(self._of("states", StateValueSample, {"limit": FULL}))
         return asked
 
     def _of(self, probe: str, record: type, values: dict[str, Value]) -> ProbeStatement:

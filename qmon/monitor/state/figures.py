@@ -12,6 +12,7 @@ from qmon.model.figure import Figure
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import popped_up_to, pops_in_transaction, pushed_up_to, ring_ready
 from qmon.model.rates.usage import QueueUse
+from qmon.model.samples.groups import StateCount
 from qmon.model.samples.polled import WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.text import duration
@@ -246,10 +247,18 @@ def done(q: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
     if q.layout.part is not None:
         return _unknown(q, "done") if q.done is None else Figure(float(q.done))
     uncounted = in_progress.value is None and not pops_in_transaction(q.layout)
-    if counters is None or ready.value is None or uncounted or ready.at_least or in_progress.at_least:
+    partly = ready.at_least or in_progress.at_least or (q.strange is not None and q.strange.at_least)
+    if counters is None or ready.value is None or uncounted or partly:
         return Figure.unknown("not known before the others are counted")
-    others = ready.value + (in_progress.value or 0) + (q.scheduled or 0) + (q.dead or 0)
-    return Figure(max(0.0, counters.live - others), estimated=True)
+    strange = q.strange.counted if q.strange is not None else 0
+    rest = ready.value + (in_progress.value or 0) + (q.scheduled or 0) + (q.dead or 0) + strange
+    return Figure(max(0.0, counters.live - rest), estimated=True)
+
+
+def others(q: QueueSamples) -> tuple[StateCount, ...]:
+    """Messages in states that are none of qmon's own, and those in states that it does not know."""
+    strange = () if q.strange is None else (StateCount(", ".join(q.strange.values), q.strange.counted),)
+    return (*q.others, *strange)
 
 
 def size(use: QueueUse | None, at: float) -> dict[str, Figure]:

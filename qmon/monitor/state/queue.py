@@ -334,7 +334,7 @@ class QueueTrack:
         def rate(value: float | None) -> Figure:
             return missing if value is None else aged("rates", of_before(Figure(value), behind_s, unmoved))
 
-        push, pop = rate(rates.pushed if rates else None), rate(rates.popped if rates else None)
+        push, pop = rate(rates.pushed if rates else None), _pops(q, rates, rate)
         if q.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
         sizes = {name: now(name, lambda: figure) for name, figure in figures.size(known.use, at).items()}  # noqa: B023
@@ -366,7 +366,7 @@ class QueueTrack:
             undecided=undecided(rule_input, verdicts, self._spans), ledger=None, past=past, **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
-            flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=q.others,
+            flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=figures.others(q),
         )  # fmt: skip
 
     def _makers(
@@ -462,6 +462,12 @@ def _nothing_counted(seconds: float) -> str:
     if seconds < 1:
         return "the server has counted nothing of this table yet, or has forgotten it"
     return f"the server has counted nothing of this table since {duration(seconds)} ago"
+
+
+def _pops(q: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
+    if rates is not None and rates.popped is None:
+        return Figure.unknown(q.unknown.get("pop_rate", "pops cannot be told from completions"))
+    return rate(rates.popped if rates else None)
 
 
 def _completes(q: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:

@@ -78,6 +78,7 @@ class UseTrack:
         self._sizes: dict[Key, deque[tuple[float, int]]] = {}
         self._past: deque[tuple[float, float | None]] = deque(maxlen=_REMEMBERED)
         self._worked_at = 0.0
+        self._tells_pops = True
         """The newest tick in which something was done to a table."""
 
     def add(
@@ -97,7 +98,8 @@ class UseTrack:
             self._ticks.clear()
             self._analyzes.clear()
         else:
-            self._popped += flow.popped
+            self._popped += flow.popped or 0.0
+            self._tells_pops = flow.popped is not None
             self._polls += 1
         if q.counters is not None:
             self._analyzes.append((at, q.counters.analyzes))
@@ -176,6 +178,8 @@ class UseTrack:
         known = [value for value in map(of, works) if value is not None]
         if not known:
             return Figure.unknown("this server does not count rows read")
+        if not self._tells_pops:
+            return Figure.unknown("pops cannot be told from completions")
         if popped < 1:
             return Figure.unknown("nothing was popped")
         return Figure(sum(known) / popped, estimated=not all(work.ours for work in works))

@@ -1,4 +1,4 @@
--- The distinct values of a column among the first rows of a table, where the whole table is at most 4 MB now.
+-- The distinct values of a column among the first 50,000 rows, if the whole table is at most 4 MB now.
 -- {table}    the table
 -- {column}   the column
 -- :table_id  the table's oid
@@ -8,7 +8,7 @@ FROM (
     SELECT {column} AS value
     FROM {table}
     WHERE (SELECT pg_catalog.pg_relation_size(CAST(:table_id AS oid))) <= 4194304
-    LIMIT 500
+    LIMIT 50000
 ) AS few
 WHERE few.value IS NOT NULL
 ORDER BY 1

@@ -1,6 +1,6 @@
 -- Which values some columns take, as far as the catalogue knows without reading a row: the labels of an enum, a check
--- on the column, its default, and the most common values of the last ANALYZE (those only where our role may read the
--- column). The server locks a table in order to print an expression: none of a table that somebody holds or wants for
+-- on the column, its default, and the values that the last ANALYZE noted, most common ones and bounds of the histogram
+-- (those only where our role may read the column). The server locks a table in order to print an expression: none of a table that somebody holds or wants for
 -- themselves.
 -- :tables        oids, separated by commas
 -- > table_id     the table's oid
@@ -22,7 +22,8 @@ SELECT CAST(w.oid AS bigint) AS table_id, CAST(a.attname AS text) AS column_name
        CAST(json_agg(l.enumlabel ORDER BY l.enumsortorder) AS text) AS known
 FROM wanted AS w
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
-JOIN pg_catalog.pg_enum AS l ON l.enumtypid = a.atttypid
+JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+JOIN pg_catalog.pg_enum AS l ON l.enumtypid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
 GROUP BY w.oid, a.attname
 UNION ALL
 SELECT CAST(w.oid AS bigint), CAST(a.attname AS text), 'check', pg_catalog.pg_get_expr(k.conbin, k.conrelid)
@@ -38,9 +39,18 @@ JOIN pg_catalog.pg_attribute AS a ON a.attrelid = w.oid AND a.attnum = f.adnum A
 WHERE NOT EXISTS (SELECT FROM locked AS l WHERE l.relation = w.oid)
 UNION ALL
 SELECT CAST(w.oid AS bigint), CAST(s.attname AS text), 'statistics',
-       CAST(to_json(CAST(CAST(s.most_common_vals AS text) AS text[])) AS text)
+       CAST(json_agg(v.value ORDER BY v.place) AS text)
 FROM wanted AS w
 JOIN pg_catalog.pg_stats AS s ON s.schemaname = w.nspname AND s.tablename = w.relname AND NOT s.inherited
-WHERE cardinality(CAST(CAST(s.most_common_vals AS text) AS text[])) BETWEEN 1 AND 12
-  AND s.avg_width <= 40
+CROSS JOIN LATERAL (
+    SELECT u.value, min(u.place) AS place
+    FROM unnest(array_cat(
+        coalesce(CAST(CAST(s.most_common_vals AS text) AS text[]), CAST('{}' AS text[])),
+        coalesce(CAST(CAST(s.histogram_bounds AS text) AS text[]), CAST('{}' AS text[]))
+    )) WITH ORDINALITY AS u (value, place)
+    GROUP BY u.value
+) AS v
+WHERE s.avg_width <= 40
+GROUP BY w.oid, s.attname
+HAVING count(*) BETWEEN 1 AND 12
 ORDER BY 1, 2, 3

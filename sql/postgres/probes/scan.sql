@@ -16,6 +16,9 @@
 -- > oldest_at    when the oldest that is ready and due was pushed, seconds since the epoch
 -- > longest_at   NULL: no such state
 -- > next_place   NULL: ranges are of pages
+-- > strange      NULL: no column says the state
+-- > strange_first  NULL
+-- > strange_last  NULL
 SELECT
     CAST(extract(epoch FROM statement_timestamp()) AS float8) AS counted_at,
     count(*) AS rows_seen,
@@ -29,7 +32,10 @@ SELECT
         WHERE coalesce({due_at?!utc} <= statement_timestamp(), true)
     )) AS float8) AS oldest_at,
     CAST(NULL AS float8) AS longest_at,
-    CAST(NULL AS text) AS next_place
+    CAST(NULL AS text) AS next_place,
+    CAST(NULL AS bigint) AS strange,
+    CAST(NULL AS text) AS strange_first,
+    CAST(NULL AS text) AS strange_last
 FROM ONLY {part}
 WHERE ctid = ANY (ARRAY(
     SELECT CAST(format('(%s,%s)', p.page, r.line) AS tid)

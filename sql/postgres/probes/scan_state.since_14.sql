@@ -11,6 +11,7 @@
 -- :done          the state value of a finished message, NULL where there is none
 -- :dead          the state value of a dead message, NULL where there is none
 -- :timeout       seconds after which a message in progress is stuck
+-- :known         the state values that are known, each between two bars
 -- > counted_at   server clock as the count began, seconds since the epoch
 -- > rows_seen    rows that are not finished
 -- > ready        ready and due
@@ -22,6 +23,9 @@
 -- > oldest_at    when the oldest that is ready and due was pushed, seconds since the epoch
 -- > longest_at   when the one longest in progress was popped, seconds since the epoch
 -- > next_place   NULL: ranges are of pages
+-- > strange      in a state that is not known, or in none (NULL)
+-- > strange_first  the first of these states as text, at most 100 characters
+-- > strange_last  the last of them
 SELECT
     CAST(extract(epoch FROM statement_timestamp()) AS float8) AS counted_at,
     count(*) AS rows_seen,
@@ -40,7 +44,10 @@ SELECT
         WHERE {state} = :ready AND coalesce({due_at?!utc} <= statement_timestamp(), true)
     )) AS float8) AS oldest_at,
     CAST(extract(epoch FROM min({started_at?!moment}) FILTER (WHERE {state} = :in_progress)) AS float8) AS longest_at,
-    CAST(NULL AS text) AS next_place
+    CAST(NULL AS text) AS next_place,
+    count(*) FILTER (WHERE (position('|' || CAST({state} AS text) || '|' IN CAST(:known AS text)) > 0) IS NOT TRUE) AS strange,
+    left(min(coalesce(CAST({state} AS text), 'NULL')) FILTER (WHERE (position('|' || CAST({state} AS text) || '|' IN CAST(:known AS text)) > 0) IS NOT TRUE), 100) AS strange_first,
+    left(max(coalesce(CAST({state} AS text), 'NULL')) FILTER (WHERE (position('|' || CAST({state} AS text) || '|' IN CAST(:known AS text)) > 0) IS NOT TRUE), 100) AS strange_last
 FROM ONLY {part}
 WHERE ctid >= CAST(format('(%s,0)', CAST(:first_page AS bigint)) AS tid)
     AND ctid < CAST(format('(%s,0)', CAST(:end_page AS bigint)) AS tid)

@@ -1,11 +1,11 @@
--- The distinct values of a column among the first rows of a table, where the whole table is at most 4 MB now.
+-- The distinct values of a column among the first 50,000 rows, if the whole table is at most 4 MB now.
 -- {table}    the table
 -- {column}   the column
 -- :table_id  the table's object id
 -- > value    one value as text
 SELECT DISTINCT TOP (12) CAST(few.value AS nvarchar(100)) AS value
 FROM (
-    SELECT TOP (500) t.{column} AS value
+    SELECT TOP (50000) t.{column} AS value
     FROM {table} AS t
     WHERE (
         SELECT SUM(a.total_pages)

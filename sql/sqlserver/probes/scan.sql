@@ -17,6 +17,9 @@
 -- > oldest_at    when the oldest that is ready and due was pushed, seconds since the epoch
 -- > longest_at   NULL: no such state
 -- > next_place   the key of the last row seen; NULL where there was none
+-- > strange      NULL: no column says the state
+-- > strange_first  NULL
+-- > strange_last  NULL
 SELECT
     CAST(DATEDIFF(DAY, '19700101', t.now) * 86400.0 + DATEDIFF(SECOND, CAST(t.now AS date), t.now) AS float)
         + DATEPART(NANOSECOND, t.now) / 1000000000.0 AS counted_at,
@@ -30,7 +33,10 @@ SELECT
     CAST(DATEDIFF(DAY, '19700101', c.oldest) * 86400.0 + DATEDIFF(SECOND, CAST(c.oldest AS date), c.oldest) AS float)
         + DATEPART(NANOSECOND, c.oldest) / 1000000000.0 AS oldest_at,
     CAST(NULL AS float) AS longest_at,
-    c.next_place
+    c.next_place,
+    CAST(NULL AS bigint) AS strange,
+    CAST(NULL AS nvarchar(100)) AS strange_first,
+    CAST(NULL AS nvarchar(100)) AS strange_last
 FROM (SELECT SYSUTCDATETIME() AS now) AS t
 CROSS JOIN (
     SELECT

@@ -250,7 +250,7 @@ def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candi
     shape = measure(details, state, known, sequence)
     if shape.score < POSSIBLE - 0.2:
         return None
-    if state is not None and not known.values:
+    if state is not None:
         known = known_values(details, state[0].column_name, work.catalog)
         shape = measure(details, state, known, sequence)
         if not known.values and details.table.table_id in work.catalog.locked:

@@ -32,9 +32,9 @@ class Rates:
     """Messages per second over ``seconds``, the time between the first and the last poll of the window."""
 
     pushed: float
-    popped: float
+    popped: float | None
     completed: float | None
-    net: float
+    net: float | None
     seconds: float
 
 
@@ -65,34 +65,34 @@ class RateWindow:
     def add(self, tick: Tick) -> None:
         """Take in what moved since the poll before."""
         self._ticks.append(tick)
-        if tick.flow.pushed or tick.flow.popped or tick.flow.net:
+        if tick.flow.moves:
             self._moved_at = tick.at
         while tick.at - self._ticks[0].at >= max(TICKS_S, self._seconds):
             self._ticks.popleft()
         self._times.append(tick.at)
-        self._nets.append(self._nets[-1] + tick.flow.net)
+        self._nets.append(self._nets[-1] + (tick.flow.net or 0.0))
         if len(self._times) >= _MOST_NETS + _SPARE:
             del self._times[:_SPARE], self._nets[:_SPARE]
 
     def rates(self, seconds: float | None = None) -> Rates | None:
         """Rates over the last ``seconds`` (``None``: the window's) or less; ``None`` before the second poll."""
         seconds = self._seconds if seconds is None else seconds
-        span = pushed = popped = completed = net = 0.0
-        completes = True
+        span = pushed = 0.0
+        popped: float | None = 0.0
+        completed: float | None = 0.0
+        net: float | None = 0.0
         for tick in reversed(self._ticks):
             if span and span + tick.seconds > seconds * 1.05:
                 break
             span += tick.seconds
             pushed += tick.flow.pushed
-            popped += tick.flow.popped
-            net += tick.flow.net
-            if tick.flow.completed is None:
-                completes = False
-            else:
-                completed += tick.flow.completed
+            popped = _sum(popped, tick.flow.popped)
+            completed = _sum(completed, tick.flow.completed)
+            net = _sum(net, tick.flow.net)
         if span <= 0:
             return None
-        return Rates(pushed / span, popped / span, completed / span if completes else None, net / span, span)
+        popped_s, completed_s, net_s = (None if moved is None else moved / span for moved in (popped, completed, net))
+        return Rates(pushed / span, popped_s, completed_s, net_s, span)
 
     @property
     def ticks(self) -> list[tuple[float, Flow]]:
@@ -124,3 +124,8 @@ class RateWindow:
         span = times[right] - times[right - 1]
         share = (at - times[right - 1]) / span if span > 0 else 0.0
         return nets[right - 1] + share * (nets[right] - nets[right - 1])
+
+
+def _sum(total: float | None, more: float | None) -> float | None:
+    """The sum; unknown once a part is."""
+    return None if total is None or more is None else total + more

@@ -1,0 +1,103 @@
+"""Leave out the values that an enum column lacks: the server refuses to compare the column with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from qmon.model.groups.conditions import (
+    ALWAYS,
+    NEVER,
+    ColumnRef,
+    Compared,
+    Condition,
+    Contains,
+    Every,
+    Exists,
+    IsNull,
+    OneOf,
+    Some,
+    TableColumn,
+    Timed,
+    column_of,
+)
+from qmon.model.groups.group import Group
+
+Labels = Mapping[TableColumn, frozenset[str]]
+"""The labels of each column that has the type of an enum."""
+
+
+def without_missing_labels(group: Group, labels: Labels) -> Group:
+    """Return the group with conditions that name no label that its enums lack: no row has such a value.
+
+    An older version of a library has fewer states than the one that qmon knows.
+    """
+    if not labels:
+        return group
+    own = group.table.name
+
+    def condition(given: Condition | None, table: str = own) -> Condition | None:
+        return None if given is None else _condition(given, table, labels)
+
+    def column(given: ColumnRef | None, table: str = own) -> ColumnRef | None:
+        return None if given is None else _column(given, labels)
+
+    workers = group.workers
+    if workers is not None:
+        workers = replace(workers, alive=_condition(workers.alive, workers.table, labels), queue=column(workers.queue))
+    return replace(
+        group,
+        states=tuple(
+            replace(each, when=_condition(each.when, own, labels), since=column(each.since)) for each in group.states
+        ),
+        queue=column(group.queue),
+        overdue=condition(group.overdue),
+        gone=condition(group.gone),
+        owner=column(group.owner),
+        attempts=column(group.attempts),
+        payload=column(group.payload),
+        error=column(group.error),
+        steps=tuple(
+            replace(
+                each,
+                queue=column(each.queue),
+                steps=tuple((step, condition(when, each.table)) for step, when in each.steps),
+            )
+            for each in group.steps
+        ),
+        workers=workers,
+        where=condition(group.where),
+    )
+
+
+def _condition(given: Condition, table: str, labels: Labels) -> Condition:
+    match given:
+        case OneOf(column, values, negated):
+            known = labels.get(column_of(column, table)) if column.element is None else None
+            kept = values if known is None else tuple(value for value in values if str(value) in known)
+            if not kept:
+                return ALWAYS if negated else NEVER
+            return replace(given, column=_column(column, labels), values=kept)
+        case IsNull(column) | Contains(column):
+            return replace(given, column=_column(column, labels))
+        case Compared(column, other=other):
+            right = _column(other, labels) if isinstance(other, ColumnRef) else other
+            return replace(given, column=_column(column, labels), other=right)
+        case Timed(column, plus=plus):
+            later = _column(plus, labels) if isinstance(plus, ColumnRef) else plus
+            return replace(given, column=_column(column, labels), plus=later)
+        case Exists(other_table, by=by, when=when):
+            inner = None if when is None else _condition(when, other_table, labels)
+            return replace(given, by=_column(by, labels), when=inner)
+        case Every(of):
+            return Every(tuple(_condition(each, table, labels) for each in of))
+        case Some(of):
+            return Some(tuple(_condition(each, table, labels) for each in of))
+    return given
+
+
+def _column(given: ColumnRef, labels: Labels) -> ColumnRef:
+    lookup = given.lookup
+    if lookup is None or lookup.when is None:
+        return given
+    return replace(given, lookup=replace(lookup, when=_condition(lookup.when, lookup.table, labels)))

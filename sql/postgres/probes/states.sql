@@ -1,0 +1,25 @@
+-- How many messages are in each state that is not known: one seek for each value of the state, at most 20, along an
+-- index that leads with it, and a bounded count of the rows of those that are not known.
+-- {table}   the queue's table
+-- {state}   column: the state
+-- :known    the state values that are known, each between two bars
+-- :limit    the greatest count of each state
+-- > value   the state as text, NULL as a word where a row has none
+-- > counted rows seen, at most :limit
+WITH RECURSIVE walk (value, step) AS (
+    (SELECT {state}, 1 FROM {table} WHERE {state} IS NOT NULL ORDER BY {state} LIMIT 1)
+    UNION ALL
+    SELECT (SELECT t.{state} FROM {table} AS t WHERE t.{state} > walk.value ORDER BY t.{state} LIMIT 1), step + 1
+    FROM walk
+    WHERE walk.value IS NOT NULL AND walk.step < 20
+)
+SELECT
+    left(CAST(w.value AS text), 100) AS value,
+    CAST((SELECT count(*) FROM (SELECT 1 FROM {table} AS t WHERE t.{state} = w.value LIMIT :limit) AS c) AS int) AS counted
+FROM walk AS w
+WHERE w.value IS NOT NULL
+    AND position('|' || CAST(w.value AS text) || '|' IN CAST(:known AS text)) = 0
+UNION ALL
+SELECT 'NULL', CAST(count(*) AS int)
+FROM (SELECT 1 FROM {table} WHERE {state} IS NULL LIMIT :limit) AS n
+HAVING count(*) > 0

@@ -1,0 +1,200 @@
+"""Values of a state column: learnt again when new ones appear, and never silently left out of the figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.config.file import parse_config
+from qmon.engines.registry import engine_for
+from qmon.model.alerts.check import CheckState, judge
+from qmon.model.layout.layout import Layout, StateColumn
+from qmon.model.view import QueueView
+from qmon.monitor.catalog.catalog import Catalog
+from qmon.monitor.catalog.discovery.candidates import discover
+from qmon.monitor.one_shot import view_after
+from tests.cli.calling import call
+from tests.contract.tables import qmon_connection
+from tests.contract.watching import target_of, watching
+from tests.facts import query
+
+pytestmark = pytest.mark.server
+
+JOBS: Final = (
+    "CREATE TABLE job_queue (id bigserial PRIMARY KEY, status {kind} NOT NULL, body text, started_at timestamptz,"
+    " created_at timestamptz NOT NULL DEFAULT now(), attempts int NOT NULL DEFAULT 0, filler text DEFAULT 'x')"
+)
+INDEXES: Final = {
+    "none": (),
+    "state": ("CREATE INDEX ON job_queue (status, id)",),
+    "partial": ("CREATE INDEX ON job_queue (id) WHERE status = 'new'",),
+}
+"""By name the indexes of the table: those that lead to each value, to none, or to the ready rows alone."""
+
+
+def made(url: str, indexes: str = "none", kind: str = "text", *, rows: int = 60) -> None:
+    """A queue with rows that are new and done, as ANALYZE saw it while nothing was in progress."""
+    query(url, JOBS.format(kind=kind))
+    for statement in INDEXES[indexes]:
+        query(url, statement)
+    query(url, f"INSERT INTO job_queue (status) SELECT 'new' FROM generate_series(1, {rows})")
+    query(url, f"INSERT INTO job_queue (status) SELECT 'done' FROM generate_series(1, {rows})")
+    query(url, "ANALYZE job_queue")
+
+
+def take(url: str, value: str, rows: int = 50) -> None:
+    """Put rows into a state, 20 minutes ago."""
+    query(
+        url,
+        f"UPDATE job_queue SET status = '{value}', started_at = now() - interval '20 m'"
+        f" WHERE id IN (SELECT id FROM job_queue WHERE status = 'new' ORDER BY id LIMIT {rows})",
+    )
+
+
+@pytest.mark.parametrize("indexes", INDEXES)
+def test_a_value_that_appears_later_is_learnt_and_stuck_messages_are_seen(database: str, indexes: str) -> None:
+    made(database, indexes)
+    with watching(database) as watched:
+        before = watched.queue("job_queue", lambda q: q.ready.value == 60)
+        assert before.in_progress.value is None, "no value is known to mean in progress"
+        take(database, "processing")
+        stuck = watched.queue("job_queue", lambda q: q.verdict.code == "stuck in progress", timeout=120)
+    assert (stuck.stuck.value, stuck.in_progress.value) == (50, 50)
+    assert stuck.layout.state == StateColumn("status", "new", "processing", "done")
+    later = watched.views[next(n for n, view in enumerate(watched.views) if shown(view.queues[0])) :]
+    assert not any("qmon does not know" in view.queues[0].in_progress.reason for view in later)
+
+
+def shown(queue: QueueView) -> bool:
+    """Whether the figure that needed the value is there."""
+    return queue.in_progress.value is not None
+
+
+@pytest.mark.parametrize("indexes", INDEXES)
+def test_a_value_without_a_known_meaning_is_named_and_the_queue_is_never_fine(database: str, indexes: str) -> None:
+    made(database, indexes)
+    query(database, "UPDATE job_queue SET status = 'zombified' WHERE id <= 7")
+    with watching(database) as watched:
+        queue = watched.queue("job_queue", lambda q: q.verdict.code == "cannot tell" and "zombified" in q.verdict.proof)
+        assert "this table has the value `zombified`, which qmon does not know: 7 messages" in queue.verdict.proof
+        assert "`zombified`" in queue.in_progress.reason
+        assert [(each.name, each.counted) for each in queue.others] == [("zombified", 7)]
+        query(database, "UPDATE job_queue SET status = 'done' WHERE status = 'zombified'")
+        fine = watched.queue("job_queue", lambda q: q.verdict.code == "healthy", timeout=120)
+        assert "zombified" not in fine.in_progress.reason
+    query(database, "UPDATE job_queue SET status = 'zombified'")
+    assert judge(view_after(target_of(database), polls=2, interval_s=0.5), []).state is CheckState.UNKNOWN
+
+
+def test_rows_without_a_state_are_not_left_out(database: str) -> None:
+    made(database, "state")
+    query(database, "ALTER TABLE job_queue ALTER status DROP NOT NULL")
+    query(database, "UPDATE job_queue SET status = NULL WHERE id <= 3")
+    with watching(database) as watched:
+        queue = watched.queue("job_queue", lambda q: q.verdict.code == "cannot tell")
+    assert "`NULL`" in queue.verdict.proof
+
+
+@pytest.mark.parametrize("indexes", INDEXES)
+def test_pops_are_not_counted_twice_where_no_value_means_in_progress(database: str, indexes: str) -> None:
+    made(database, indexes)
+    with watching(database) as watched:
+        watched.queue("job_queue", lambda q: q.push_rate.value is not None and q.ready.value is not None)
+        query(database, "INSERT INTO job_queue (status) SELECT 'new' FROM generate_series(1, 20)")
+        query(database, "UPDATE job_queue SET status = 'done' WHERE status = 'new'")
+        queue = watched.queue("job_queue", lambda q: bool(q.push_rate.value))
+    assert all(view.queues[0].pop_rate.value is None for view in watched.views)
+    assert "pops cannot be told from completions" in queue.pop_rate.reason
+    assert "pops cannot be told from completions" in queue.complete_rate.reason
+
+
+def test_values_that_statistics_lack_are_read_from_the_rows(database: str) -> None:
+    made(database)
+    take(database, "processing", 3)
+    query(database, "UPDATE job_queue SET status = 'failed' WHERE id = 60")
+    with qmon_connection(database) as connection:
+        (finding,) = discover(Catalog(connection, engine_for(target_of(database))))
+    assert finding.layout.state == StateColumn("status", "new", "processing", "done", "failed")
+
+
+@pytest.mark.parametrize("allowed", ["check", "enum"])
+def test_values_that_no_row_has_yet_are_known_from_a_check_or_an_enum(database: str, allowed: str) -> None:
+    values = "'new', 'processing', 'done'"
+    query(database, f"CREATE TYPE stage AS ENUM ({values})")
+    made(database, kind="stage" if allowed == "enum" else f"text CHECK (status IN ({values}))")
+    with watching(database) as watched:
+        queue = watched.queue("job_queue", lambda q: q.in_progress.value is not None)
+    assert queue.in_progress.value == 0
+
+
+def test_init_leaves_the_states_open_while_none_is_known_to_mean_in_progress(database: str) -> None:
+    from qmon.monitor.catalog.proposal import known_and_found, propose
+
+    made(database)
+    with qmon_connection(database) as connection:
+        resolved, findings = known_and_found(connection, engine_for(target_of(database)), [])
+    text = propose(database, "t", None, resolved, findings, {}).text
+    queues = parse_config(text, Path("qmon.toml")).targets["t"].queues
+    assert [queue.state for queue in queues if isinstance(queue, Layout)] == [None]
+    take(database, "processing")
+    with watching(database, queues) as watched:
+        watched.queue("job_queue", lambda q: q.stuck.value == 50)
+
+
+def test_a_large_table_is_scanned_for_values_that_no_index_leads_to(database: str) -> None:
+    made(database, "partial", rows=2000)
+    query(database, "UPDATE job_queue SET filler = repeat('x', 1500)")
+    query(database, "UPDATE job_queue SET filler = filler || 'y'")
+    size = int(str(query(database, "SELECT pg_relation_size('job_queue')")[0][0]))
+    assert size > 4 * 1024 * 1024, "discovery does not read its rows"
+    take(database, "processing")
+    with watching(database) as watched:
+        queue = watched.queue("job_queue", lambda q: q.stuck.value == 50, timeout=120)
+    assert queue.layout.state == StateColumn("status", "new", "processing", "done")
+
+
+OBAN_13: Final = """
+CREATE TYPE oban_job_state AS ENUM
+    ('available', 'scheduled', 'executing', 'retryable', 'completed', 'discarded', 'cancelled');
+CREATE TABLE oban_jobs (
+    id bigserial PRIMARY KEY, state oban_job_state NOT NULL DEFAULT 'available', queue text NOT NULL DEFAULT 'default',
+    worker text NOT NULL DEFAULT 'Send', args jsonb NOT NULL DEFAULT '{}', errors jsonb[] NOT NULL DEFAULT '{}',
+    attempt integer NOT NULL DEFAULT 0, max_attempts integer NOT NULL DEFAULT 20,
+    inserted_at timestamp NOT NULL DEFAULT timezone('UTC', now()),
+    scheduled_at timestamp NOT NULL DEFAULT timezone('UTC', now()), attempted_at timestamp, completed_at timestamp,
+    attempted_by text[], discarded_at timestamp, cancelled_at timestamp, priority integer NOT NULL DEFAULT 0,
+    meta jsonb DEFAULT '{}', tags text[] DEFAULT '{}');
+CREATE INDEX ON oban_jobs (state, queue, priority, scheduled_at, id);
+CREATE TABLE oban_producers (
+    uuid uuid PRIMARY KEY, name text, node text, queue text, meta jsonb, started_at timestamp, updated_at timestamp);
+INSERT INTO oban_jobs (state, queue) VALUES ('available', 'mails'), ('available', 'mails'), ('completed', 'mails');
+INSERT INTO oban_jobs (state, queue, attempted_at) VALUES ('executing', 'mails', timezone('UTC', now()));
+"""
+"""Oban's tables before schema 14: no job can be suspended."""
+
+
+def test_a_library_whose_enum_lacks_a_state_is_watched(database: str) -> None:
+    query(database, OBAN_13)
+    listed = call("queues", database)
+    assert listed.exit_code == 0, listed.stderr
+    assert "oban/mails" in listed.stdout
+    with watching(database) as watched:
+        queue = watched.queue("oban/mails", lambda q: q.done.value is not None)
+        assert (queue.ready.value, queue.in_progress.value, queue.done.value) == (2, 1, 1)
+        assert not queue.failures
+
+
+def test_a_configured_state_that_the_enum_lacks_has_no_message(database: str) -> None:
+    query(database, "CREATE TYPE stage AS ENUM ('new', 'processing')")
+    query(database, "CREATE TABLE jobs (id bigserial PRIMARY KEY, status stage NOT NULL, q text)")
+    query(database, "INSERT INTO jobs (status, q) VALUES ('new', 'a'), ('processing', 'a'), ('new', 'a')")
+    text = '[target.t]\nconnect = "postgresql://h/d"\n[[target.t.queue]]\nname = "jobs"\ntable = "jobs"\nid = "id"\n'
+    text += 'state = { column = "status", ready = "new", in_progress = "processing", dead = "failed" }\n'
+    for more, name in (("", "jobs"), ('queue = "q"\n', "jobs/a")):
+        queues = parse_config(text + more, Path("qmon.toml")).targets["t"].queues
+        with watching(database, queues) as watched:
+            queue = watched.queue(name, lambda q: q.in_progress.value is not None)
+            assert (queue.ready.value, queue.in_progress.value) == (2, 1)
+            assert not queue.failures
