@@ -11,6 +11,7 @@ from typing import Final
 from qmon.model.alerts.rules import FIGURES, UNSEEN, AlertRule, RuleResult, applying, find, matches, of_verdicts
 from qmon.model.config_reader import nearest
 from qmon.model.figure import Severity, Verdict
+from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import CANNOT_SEE, CANNOT_TELL
 from qmon.model.view import QueueView, View
 
@@ -93,7 +94,8 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
         if view.target in rule.targets and not any(matches(name, each) for each in (*known, *wanted))
     ]
     if not queues and not broker and not wanted:
-        problems.append(Problem("", CheckState.UNKNOWN, _NONE))
+        refused = next((f.words for f in view.failures if _is_refused(f)), _NONE)
+        problems.append(Problem("", CheckState.UNKNOWN, refused))
     for queue in queues:
         about = [rule for rule in rules if rule.of_queue(queue.name)]
         if queue.verdict.code == CANNOT_SEE:  # no limit hides that, only a rule about it
@@ -110,11 +112,16 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
     problems += [
         Problem(f.queue, CheckState.CRITICAL, f"{CANNOT_SEE}: {f.words}")
         for f in view.failures
-        if f.gone and (not wanted or not f.queue or f.queue in wanted)
+        if f.gone and not _is_refused(f) and (not wanted or not f.queue or f.queue in wanted)
     ]
     problems.sort(key=lambda problem: -problem.state.rank)
     state = problems[0].state if problems else CheckState.OK
     return CheckResult(view.target, state, tuple(problems), queues, rules, view, broker)
+
+
+def _is_refused(failure: ProbeFailure) -> bool:
+    """Whether our role may not read the registry, which says nothing about the queues that are checked."""
+    return failure.gone and not failure.queue and bool(failure.grant)
 
 
 def warned(outcome: CheckResult) -> CheckResult:

@@ -32,7 +32,8 @@ class ClientsSeen:
     """The pushers or the poppers of a queue that are connected.
 
     ``waiting``: those of them that run no statement, or one that waits for a lock or for time to pass; ``None`` if what
-    sessions do is not visible. ``by``: how they are known: ``pattern`` (the layout says who they are), ``routine`` or ``table`` (what they were seen to call),
+    sessions do is not visible. ``by``: how they are known: ``pattern`` (the layout says who they are), ``routine`` or
+    ``table`` (what they were seen to call),
     ``library`` (they write down that they live).
     ``one``: one of them, the longest quiet; ``others``: sessions of programs that are none of them.
     ``left_s``: seconds since the last of them went, where one was seen before. ``whole``: no session was left out of
