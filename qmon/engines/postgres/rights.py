@@ -24,19 +24,19 @@ KINDS: Final = tuple(_WORDS)
 _CREATED: Final = r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:UNLOGGED\s+)?"
 _IN_A_SCHEMA: Final = r"(?:TABLE|VIEW|MATERIALIZED\s+VIEW|SEQUENCE|FUNCTION|PROCEDURE|TYPE|DOMAIN)\s+"
 _ONLY: Final = r"(?:ONLY\s+)?"
+_READ: Final = rf"(?<!DELETE )(?:FROM|JOIN|USING|,)\s+{_ONLY}{{name}}"
 # What a statement does with a table, and the rights that this needs. UPDATE and DELETE read the columns of their WHERE.
 _USES: Final = (
-    (rf"INSERT\s+INTO\s+{{name}}(?=[^;]*\b(?:RETURNING|ON\s+CONFLICT)\b)", ("SELECT",)),
-    (rf"INSERT\s+INTO\s+{{name}}(?=[^;]*\bDO\s+UPDATE\b)", ("UPDATE",)),
+    (r"INSERT\s+INTO\s+{name}(?=[^;]*\b(?:RETURNING|ON\s+CONFLICT)\b)", ("SELECT",)),
+    (r"INSERT\s+INTO\s+{name}(?=[^;]*\bDO\s+UPDATE\b)", ("UPDATE",)),
     (r"INSERT\s+INTO\s+{name}", ("INSERT",)),
     (rf"(?<!FOR )UPDATE\s+{_ONLY}{{name}}", ("SELECT", "UPDATE")),
     (rf"DELETE\s+FROM\s+{_ONLY}{{name}}", ("SELECT", "DELETE")),
-    (rf"MERGE\s+INTO\s+{_ONLY}{{name}}", ("SELECT", "INSERT", "UPDATE", "DELETE")),
     (rf"TRUNCATE\s+(?:TABLE\s+)?{_ONLY}{{name}}", ("TRUNCATE",)),
     (r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:CONSTRAINT\s+)?TRIGGER\b[^;]*?\bON\s+{name}", ("TRIGGER",)),
     (r"REFERENCES\s+{name}", ("REFERENCES",)),
-    (rf"(?<!DELETE )(?:FROM|JOIN|USING)\s+{_ONLY}{{name}}(?=[^;]*\bFOR\s+(?:NO\s+KEY\s+)?(?:UPDATE|SHARE)\b)", ("UPDATE",)),
-    (rf"(?<!DELETE )(?:FROM|JOIN|USING|,)\s+{_ONLY}{{name}}", ("SELECT",)),
+    (rf"{_READ}(?=[^;]*\bFOR\s+(?:NO\s+KEY\s+)?(?:UPDATE|SHARE)\b)", ("UPDATE",)),
+    (_READ, ("SELECT",)),
 )  # fmt: skip
 _ORDER: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")
 
@@ -109,11 +109,9 @@ def _calls(sql: str) -> bool:
 
 def _qualified(what: str, sql: str) -> str:
     """The name with its schema, if the statement has it."""
-    found = {
-        f"{quoted(schema.strip('"'))}.{quoted(what)}"
-        for schema in re.findall(rf'("[^"]+"|[\w$]+)\s*\.\s*{_spelt(what)}', sql, re.I)
-    }
-    return found.pop() if len(found) == 1 else quoted(what)
+    before = re.findall(rf'("[^"]+"|[\w$]+)\s*\.\s*{_spelt(what)}', sql, re.I)
+    schemas = {quoted(each.strip('"')) for each in before}
+    return f"{schemas.pop()}.{quoted(what)}" if len(schemas) == 1 else quoted(what)
 
 
 def _named(what: str) -> str:

@@ -90,7 +90,8 @@ _OBJECT_DENIED: Final = re.compile(
     r"The (\w[\w ]*?) permission was denied on the object '([^']*)', database '[^']*', schema '([^']*)'"
 )
 _COLUMN_DENIED: Final = re.compile(
-    r"The (\w+) permission was denied on the column '([^']*)' of the object '([^']*)', database '[^']*', schema '([^']*)'"
+    r"The (\w+) permission was denied on the column '([^']*)' of the object '([^']*)', database '[^']*', "
+    r"schema '([^']*)'"
 )
 _HERE_DENIED: Final = re.compile(
     r"\b((?:CREATE|ALTER|BACKUP|SHOWPLAN|CONTROL)[A-Z ]*) permission (?:was )?denied (?:in|on) database"

@@ -30,6 +30,7 @@ from qmon.monitor.state.held import HeldRows, Holders
 from qmon.monitor.state.rates.committed import CommittedTrack
 from qmon.monitor.state.rates.id_rates import IdRates
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
+from qmon.monitor.state.rates.standing_counters import WHY, StandingCounters
 from qmon.monitor.state.ring import LedgerTrack
 from qmon.monitor.state.stale_figures import StaleFigures, failure_of, flow_unread, of_before, of_locks
 from qmon.monitor.state.usage import TableUses, UseTrack, own_uses
@@ -65,6 +66,7 @@ class QueueTrack:
         """Start over, except for past verdicts and plotted points: they were true of the table that was there then."""
         self._window = RateWindow(self._window_s)
         self._committed = CommittedTrack()
+        self._standing = StandingCounters()
         self._prev: QueueSamples | None = None
         self._prev_uses: Uses = {}
         self._began_anew = False
@@ -152,6 +154,8 @@ class QueueTrack:
         moved = self._advance(q, own, at, unbroken)
         if not unbroken:
             self._progress.broken()
+            self._standing = StandingCounters()
+        self._standing.add(q, at)
         if q.in_progress_ids is not None:
             self._progress.see(q.in_progress_ids, at)
         if q.last_id is not None and q.layout.enqueued_at is None:
@@ -298,10 +302,14 @@ class QueueTrack:
             oldest = bound
         unmoved = failure_of("rates", snapshot, q.layout.queue)
 
-        def rate(value: float | None) -> Figure:
+        def rate(value: float | None, moved: bool = self._standing.pops) -> Figure:
+            if value == 0 and moved:
+                return Figure.unknown(WHY)
             return missing if value is None else aged("rates", of_before(Figure(value), behind_s, unmoved))
 
-        push, pop = rate(rates.pushed if rates else None), rate(rates.popped if rates else None)
+        push = rate(rates.pushed if rates else None, self._standing.pushes)
+        pop = rate(rates.popped if rates else None)
+        uncounted = any(each.reason == WHY for each in (push, pop))
         if q.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
         sizes = {name: now(name, figure) for name, figure in figures.size(known.use, at).items()}
@@ -313,27 +321,28 @@ class QueueTrack:
             push_rate=push.evidence, pop_rate=pop.evidence,
             recent_pop_rate=rate(recent.popped if recent else None).evidence,
             completes=rate(recent.completed if recent else None).evidence.value,
-            net_rate=rate(rates.net if rates else None).evidence.value,
+            net_rate=None if uncounted else rate(rates.net if rates else None, moved=False).evidence.value,
             fill=fill.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
             locked=self._diagnosis.locked(snapshot, q),
             layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
         )  # fmt: skip
         verdicts, self._pending = judge(rule_input, at, self._pending)
         follow = any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop))
-        self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=not push.old)
+        plotted = not (push.old or uncounted)
+        self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
             scheduled=scheduled, dead=dead, oldest=oldest,
             push_rate=push, pop_rate=figures.pops(q, pop), complete_rate=_completes(q, rates, rate),
             gap=gap, fill=fill, verdict=verdicts[0],
-            forecast=self._forecast(Figure() if push.old else ready.evidence, known.poppers, paused=bool(pauses)),
+            forecast=self._forecast(Figure() if push.old or uncounted else ready.evidence, known.poppers, paused=bool(pauses)),
             history=self._points.series(), messages=q.messages, page=q.page, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
             undecided=undecided(rule_input, verdicts, self._pending, rates_follow=follow),
             ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
-            flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=q.others,
+            flow=None if uncounted else self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=q.others,
         )  # fmt: skip
 
     def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:
