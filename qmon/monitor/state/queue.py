@@ -335,14 +335,15 @@ class QueueTrack:
             scheduled=scheduled, dead=dead, oldest=oldest,
             push_rate=push, pop_rate=figures.pops(q, pop), complete_rate=_completes(q, rates, rate),
             gap=gap, fill=fill, verdict=verdicts[0],
-            forecast=self._forecast(Figure() if push.old or uncounted else ready.evidence, known.poppers, paused=bool(pauses)),
+            forecast=self._forecast(ready.evidence if plotted else Figure(), known.poppers, paused=bool(pauses)),
             history=self._points.series(), messages=q.messages, page=q.page, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
             undecided=undecided(rule_input, verdicts, self._pending, rates_follow=follow),
             ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
-            flow=None if uncounted else self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=q.others,
+            flow=None if uncounted else self._flow_now, span_s=self._span_s, use=known.use, read_at=None,
+            others=q.others,
         )  # fmt: skip
 
     def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:

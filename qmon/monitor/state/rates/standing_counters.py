@@ -108,7 +108,8 @@ def _is_new(before: QueueSamples | None, q: QueueSamples) -> bool:
 
 
 def _passed_through(before: QueueSamples | None, q: QueueSamples) -> bool:
-    """Ids were drawn, and no row was ready at either poll. Ids are also drawn without a row, so more rows prove less."""
+    """Ids were drawn while no row was ready at either poll. Ids are also drawn for rows that are never inserted, so
+    this is no proof if rows are ready."""
     if before is None or before.last_id is None or q.last_id is None:
         return False
     return q.last_id > before.last_id and _rows(before) == 0 and _rows(q) == 0
