@@ -55,7 +55,7 @@ def reader(database: str, role: str) -> str:
 
 def words(lines: Line | list[Line]) -> str:
     parts = [lines] if lines and isinstance(lines[0][0], str) else lines
-    return "\n".join("".join(span[0] for span in line) for line in parts)  # type: ignore[union-attr]
+    return "\n".join("".join(span[0] for span in line) for line in parts)
 
 
 def the_reason(view: View) -> str:
@@ -171,7 +171,8 @@ def test_a_queue_that_nobody_pops_is_still_named_while_its_counters_stand_still(
     (layout,) = installed(database, "fifo")
     query(database, "SELECT fifo_push('x') FROM generate_series(1, 9)")
     with watching(database, [layout]) as watched:
-        assert watched.queue("fifo", lambda q: q.verdict.code == "no pops", timeout=60).pop_rate.value == 0
+        queue = watched.queue("fifo", lambda q: q.verdict.code in ("no pops", "no poppers"))
+        assert queue.pop_rate.value == 0
 
 
 def test_rates_are_unknown_if_the_server_counts_nothing(database: str) -> None:
@@ -199,9 +200,9 @@ NEEDED = {
     'DELETE FROM ONLY public."My jobs" WHERE id = 2': 'GRANT SELECT, DELETE ON public."My jobs" TO',
     'TRUNCATE public."My jobs"': 'GRANT TRUNCATE ON public."My jobs" TO',
     'SELECT id FROM public."My jobs" FOR UPDATE SKIP LOCKED': 'GRANT SELECT, UPDATE ON public."My jobs" TO',
-    "SELECT nextval('public.numbers')": "GRANT USAGE ON SEQUENCE numbers",
-    "SELECT setval('public.numbers', 7)": "GRANT UPDATE ON SEQUENCE numbers",
-    "SELECT last_value FROM public.numbers": "GRANT SELECT ON SEQUENCE public.numbers",
+    "SELECT nextval('public.numbers')": "GRANT USAGE ON SEQUENCE public.numbers TO",
+    "SELECT setval('public.numbers', 7)": "GRANT UPDATE ON SEQUENCE public.numbers TO",
+    "SELECT last_value FROM public.numbers": "GRANT SELECT ON SEQUENCE public.numbers TO",
     "SELECT public.work()": "GRANT EXECUTE ON FUNCTION public.work",
 }
 

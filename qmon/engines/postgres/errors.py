@@ -33,6 +33,8 @@ from qmon.errors import (
 _WHERE: Final = re.compile(r'connection to server (?:at|on socket) "([^"]*)"(?: \([^)]*\))?(?:, port (\d+))? failed: ')
 _DENIED: Final = re.compile(rf"permission denied for ({'|'.join(KINDS)}) (.+?)$")
 
+_NO_TEMPORARY: Final = re.compile(r'permission denied to create temporary tables in database "(.+)"')
+
 _Make = Callable[[re.Match[str], str, Target], QmonError]
 
 
@@ -154,8 +156,11 @@ def running(fault: DriverFault, name: str, role: str, text: str) -> QmonError:
     if state == "55P03":
         return LockTimeout(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
     if state == "42501":
-        denied = _DENIED.search(words)
-        grant = "" if denied is None else grant_for(denied[1], denied[2], role, text)
+        grant = ""
+        if denied := _DENIED.search(words):
+            grant = grant_for(denied[1], denied[2], role, text)
+        elif denied := _NO_TEMPORARY.search(words):
+            grant = grant_for("database", denied[1], role, text)
         line = f"{line}; this helps: {grant}" if grant else line
         return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
     return QueryFailed(line, sqlstate=state, query=name)

@@ -71,7 +71,8 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
     """The state of a target after its newest poll.
 
     ``wanted``: the names of the queues to check, all where there are none. A queue that no rule is about is judged
-    by the severity of its verdict. The holds of rules do not count: monitoring systems have retries of their own.
+    by the severity of its verdict. The holds of rules do not count: monitoring systems have retries of their own. If
+    the registry may not be read, a check that names neither queues nor rules is unknown, since queues may be missing.
     """
     rules = applying(rules, view.target)
     queues = tuple(q for q in view.queues if not wanted or q.name in wanted)
@@ -94,8 +95,7 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
         if view.target in rule.targets and not any(matches(name, each) for each in (*known, *wanted))
     ]
     if not queues and not broker and not wanted:
-        refused = next((f.words for f in view.failures if _is_refused(f)), _NONE)
-        problems.append(Problem("", CheckState.UNKNOWN, refused))
+        problems.append(Problem("", CheckState.UNKNOWN, _NONE))
     for queue in queues:
         about = [rule for rule in rules if rule.of_queue(queue.name)]
         if queue.verdict.code == CANNOT_SEE:  # no limit hides that, only a rule about it
@@ -110,9 +110,9 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
         found = found if about else [_by_verdict(name, of_broker[name])]
         problems += [problem for problem in found if problem is not None]
     problems += [
-        Problem(f.queue, CheckState.CRITICAL, f"{CANNOT_SEE}: {f.words}")
+        Problem(f.queue, CheckState.UNKNOWN if _is_refused(f) else CheckState.CRITICAL, f"{CANNOT_SEE}: {f.words}")
         for f in view.failures
-        if f.gone and not _is_refused(f) and (not wanted or not f.queue or f.queue in wanted)
+        if f.gone and (f.queue in wanted if f.queue and wanted else not _is_refused(f) or not (wanted or rules))
     ]
     problems.sort(key=lambda problem: -problem.state.rank)
     state = problems[0].state if problems else CheckState.OK
@@ -120,7 +120,7 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
 
 
 def _is_refused(failure: ProbeFailure) -> bool:
-    """Whether our role may not read the registry, which says nothing about the queues that are checked."""
+    """Whether our role may not read the registry: queues may be missing, and nothing is wrong with the others."""
     return failure.gone and not failure.queue and bool(failure.grant)
 
 

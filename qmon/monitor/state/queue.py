@@ -288,17 +288,15 @@ class QueueTrack:
             shown = self._stale.see(name, figure, at, failure_of(name, snapshot, q.layout.queue))
             return aged(name, shown.of_a_part(q.partial) if q.partial and name in figures.OF_ROWS else shown)
 
-        ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (
-            now(name, figure)
-            for name, figure in (
-                ("ready", ready), ("in_progress", figures.in_progress(q, held, at)),
-                ("stuck", figures.stuck(q, held, figures.writers(snapshot), self._progress, at)),
-                ("scheduled", self._extra(q, "scheduled", at)), ("dead", self._extra(q, "dead", at)),
-                ("oldest", figures.oldest(q, self._ids, at)), ("gap", gap), ("fill", figures.fill(q)),
-            )
-        )  # fmt: skip
-        bound = self._bound.see(q, at, snapshot.client_ms / 1000)
-        if bound is not None and oldest.age_s > 0 and oldest.value is not None:
+        in_progress, stuck, scheduled, dead, oldest, fill = (
+            now(name, figure) for name, figure in self._counted(snapshot, q, held)
+        )
+        ready, gap = now("ready", ready), now("gap", gap)
+        if (
+            (bound := self._bound.see(q, at, snapshot.client_ms / 1000)) is not None
+            and oldest.age_s > 0
+            and oldest.value is not None
+        ):
             oldest = bound
         unmoved = failure_of("rates", snapshot, q.layout.queue)
 
@@ -309,9 +307,10 @@ class QueueTrack:
 
         push = rate(rates.pushed if rates else None, self._standing.pushes)
         pop = rate(rates.popped if rates else None)
-        uncounted = any(each.reason == WHY for each in (push, pop))
         if q.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
+        uncounted = WHY in (push.reason, pop.reason)
+        plotted = not (push.old or uncounted)
         sizes = {name: now(name, figure) for name, figure in figures.size(known.use, at).items()}
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
@@ -328,7 +327,6 @@ class QueueTrack:
         )  # fmt: skip
         verdicts, self._pending = judge(rule_input, at, self._pending)
         follow = any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop))
-        plotted = not (push.old or uncounted)
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
@@ -345,6 +343,18 @@ class QueueTrack:
             flow=None if uncounted else self._flow_now, span_s=self._span_s, use=known.use, read_at=None,
             others=q.others,
         )  # fmt: skip
+
+    def _counted(self, snapshot: Snapshot, q: QueueSamples, held: HeldRows | None) -> tuple[tuple[str, Figure], ...]:
+        """Figures that come straight from the samples, in the order in which ``_view`` unpacks them."""
+        at = snapshot.sampled_at
+        return (
+            ("in_progress", figures.in_progress(q, held, at)),
+            ("stuck", figures.stuck(q, held, figures.writers(snapshot), self._progress, at)),
+            ("scheduled", self._extra(q, "scheduled", at)),
+            ("dead", self._extra(q, "dead", at)),
+            ("oldest", figures.oldest(q, self._ids, at)),
+            ("fill", figures.fill(q)),
+        )
 
     def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:
         """Why there are no rates, where that does not lie in the table."""

@@ -49,6 +49,8 @@ class StandingCounters:
     _added: _Kind = field(default_factory=_Kind)
     _left: _Kind = field(default_factory=_Kind)
     _before: QueueSamples | None = None
+    _issued: int | None = None
+    """The last id that had been drawn when the number of inserted rows last changed."""
 
     def add(self, q: QueueSamples, at: float) -> None:
         """Take in the samples of one poll, read at ``at`` (server clock, seconds)."""
@@ -58,9 +60,14 @@ class StandingCounters:
         before, self._before = self._before, q
         updated = counters.updated if q.layout.state is not None else 0
         through = _passed_through(before, q)
-        self._inserted.add(counters.inserted, at, moved=through or _is_new(before, q))
-        self._added.add(counters.inserted + updated, at, moved=_grew(before, q))
-        gone = through or _shrank(before, q) or _head_left(before, q)
+        left = _head_left(before, q)
+        if counters.inserted != self._inserted.total:
+            self._issued = q.last_id
+        head = _number(q)
+        new = left and head is not None and self._issued is not None and head > self._issued
+        self._inserted.add(counters.inserted, at, moved=through or new)
+        self._added.add(counters.inserted + updated, at, moved=_grew(before, q, replaced=left))
+        gone = through or left or _shrank(before, q)
         self._left.add(counters.updated + counters.deleted, at, moved=gone)
         self.pushes = self._inserted.contradicts(at) or self._added.contradicts(at)
         self.pops = self._left.contradicts(at)
@@ -84,10 +91,12 @@ def _number(q: QueueSamples) -> int | None:
     return int(text) if text.removeprefix("-").isdecimal() else None
 
 
-def _grew(before: QueueSamples | None, q: QueueSamples) -> bool:
-    """More rows are ready than before, and none has become due."""
+def _grew(before: QueueSamples | None, q: QueueSamples, *, replaced: bool) -> bool:
+    """Rows have become ready, and not by their due times: there are more, or as many although some left."""
     then, now = (None if before is None else _rows(before)), _rows(q)
-    return then is not None and now is not None and now > then and q.layout.due_at is None
+    if then is None or now is None or q.layout.due_at is not None:
+        return False
+    return now > then or (replaced and now == then)
 
 
 def _shrank(before: QueueSamples | None, q: QueueSamples) -> bool:
@@ -99,12 +108,6 @@ def _head_left(before: QueueSamples | None, q: QueueSamples) -> bool:
     """The row that was the head is ready no more: the head has a greater id now."""
     then, now = (None if before is None else _number(before)), _number(q)
     return then is not None and now is not None and now > then
-
-
-def _is_new(before: QueueSamples | None, q: QueueSamples) -> bool:
-    """The head has an id that had not been drawn at the poll before."""
-    now = _number(q)
-    return now is not None and before is not None and before.last_id is not None and now > before.last_id
 
 
 def _passed_through(before: QueueSamples | None, q: QueueSamples) -> bool:
