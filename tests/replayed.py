@@ -91,7 +91,7 @@ def value(kind: Type, poll: int) -> object:
 
 
 PRIMARY: Final[dict[str, object]] = {"in_recovery": False, "replay_paused": False, "untracked": 0}
-"""What a server returns that can be written and tracks its sessions."""
+"""Values of a server that can be written and tracks its sessions."""
 ROOM: Final = 100 * BIG
 """What a log or tempdb may come to: neither is full."""
 Row = Callable[[str, tuple[tuple[str, Type], ...], int], Sequence[tuple[object, ...]]]

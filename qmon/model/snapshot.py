@@ -38,7 +38,7 @@ from qmon.model.samples.server_state import ServerState
 from qmon.model.samples.usage import Fragmentation, ProcedureReads, StatisticsSample, UseSample
 from qmon.model.samples.waits import LatchSample, WaitTotals
 
-# The probe of a failure which says that sessions of others, or what they do, cannot be seen.
+# The name of the failure for sessions of others that are not visible, or are only partly visible.
 SESSIONS_PROBE: Final = "sessions"
 
 

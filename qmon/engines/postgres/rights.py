@@ -25,7 +25,7 @@ _CREATED: Final = r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:UNLOGGED\s+)?"
 _IN_A_SCHEMA: Final = r"(?:TABLE|VIEW|MATERIALIZED\s+VIEW|SEQUENCE|FUNCTION|PROCEDURE|TYPE|DOMAIN)\s+"
 _ONLY: Final = r"(?:ONLY\s+)?"
 _READ: Final = rf"(?<!DELETE )(?:FROM|JOIN|USING|,)\s+{_ONLY}{{name}}"
-# What a statement does with a table, and the rights that this needs. UPDATE and DELETE read the columns of their WHERE.
+# The ways to use a table, each with the rights that it needs. UPDATE and DELETE read the columns of their WHERE.
 _USES: Final = (
     (r"INSERT\s+INTO\s+{name}(?=[^;]*\b(?:RETURNING|ON\s+CONFLICT)\b)", ("SELECT",)),
     (r"INSERT\s+INTO\s+{name}(?=[^;]*\bDO\s+UPDATE\b)", ("UPDATE",)),

@@ -248,7 +248,7 @@ class Collector:
         waits = results.get(("", "waits"))
         if waits is None or not self._statements.has("blocking"):
             return None, 0.0
-        # Waits of sessions that our role does not see are not among them: only the lock table tells.
+        # Without the right to see other sessions their waits are missing here. The lock table has them.
         if sees_waits and not any(wait.kind == "Lock" for wait in waits):
             return (), 0.0
         began = self._clock()

@@ -31,7 +31,7 @@ def withhold_partial(snapshot: Snapshot, grant: str) -> Snapshot:
     if not server.sees_sessions:
         waits = None
         totals = None if totals is not None and totals.source is WaitSource.SAMPLED else totals
-    if culprit(horizon) is None and _is_partial(horizon, server):  # a long holder is a finding, whoever else there is
+    if culprit(horizon) is None and _is_partial(horizon, server):  # a long holder is a finding, even among a part
         horizon = None
     queues = snapshot.queues if server.counts else tuple(map(_uncounted, snapshot.queues))
     return replace(

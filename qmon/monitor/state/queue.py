@@ -292,12 +292,7 @@ class QueueTrack:
             now(name, figure) for name, figure in self._counted(snapshot, q, held)
         )
         ready, gap = now("ready", ready), now("gap", gap)
-        if (
-            (bound := self._bound.see(q, at, snapshot.client_ms / 1000)) is not None
-            and oldest.age_s > 0
-            and oldest.value is not None
-        ):
-            oldest = bound
+        oldest = _bounded(oldest, self._bound.see(q, at, snapshot.client_ms / 1000))
         unmoved = failure_of("rates", snapshot, q.layout.queue)
 
         def rate(value: float | None, moved: bool = self._standing.pops) -> Figure:
@@ -386,6 +381,11 @@ class QueueTrack:
                 now.completed if now else None, in_progress.value, oldest.value,
             )
         )  # fmt: skip
+
+
+def _bounded(oldest: Figure, bound: Figure | None) -> Figure:
+    """Return the bound instead of an age that was read before this poll, if there is a bound."""
+    return bound if bound is not None and oldest.age_s > 0 and oldest.value is not None else oldest
 
 
 def _blind(snapshot: Snapshot, q: QueueSamples) -> str:

@@ -120,7 +120,7 @@ def gain(view: View, holders: Sequence[HorizonSample]) -> str:
     dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     after = next_one(holders)
     partly = any(failure.probe == SESSIONS_PROBE for failure in view.failures)
-    none = "the next holder is not visible to our role" if partly else "nobody holds it next"
+    none = "the next holder is not visible to our role" if partly else "no session holds it next"
     then = none if after is None or partly else f"{short(after)} holds it next"
     key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
     return f"vacuum can then remove up to {dead:,} dead rows of the queues; {then}{key}"
