@@ -1,6 +1,7 @@
 """The truth soak: random tables that change under qmon's eyes, and each verdict held against SQL just before and after.
 
-Tables with and without the indexes that serve figures, with and without a start time, with states and without; messages
+A role that sees all sessions or only its own; sessions that count what they change, or do not. Tables with and without
+the indexes that serve figures, with and without a start time, with states and without; messages
 pushed, popped, completed, abandoned, held by open transactions; rights revoked and granted; tables renamed and back. A
 verdict lies where what a superuser reads just before the poll and just after it contradicts it, and nobody has changed
 anything in between.
@@ -26,6 +27,11 @@ from tests.facts import connected, odbc, query, wait_until
 ROLE: Final = "truth_watcher"
 _STEP_S: Final = 0.04
 _LOOK_S: Final = 0.02
+_NOW: Final = "SELECT extract(epoch FROM clock_timestamp())::float8"
+_NOT_POPPED: Final = frozenset({"no pops", "no poppers", "poppers not claiming"})
+# Seconds before a poll in which a pop makes a lie of these verdicts. Their evidence lasts for ten seconds, and a poll
+# may miss the newest pops.
+_POPPED_S: Final = (8.0, 3.0)
 _TRUTH: Final = """
 CREATE FUNCTION truth(OUT queue text, OUT visible boolean, OUT ready bigint, OUT working bigint, OUT stuck bigint)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
@@ -146,6 +152,13 @@ class World:
         self._revoked: set[str] = set()
         self._holders: dict[str, tuple[pyodbc.Connection, float, int]] = {}
         self._changes: Counter[str] = Counter()
+        self._settings = [
+            f"SET {name} = off" for name in ("track_counts", "track_activities") if self._dice.random() < 0.5
+        ]
+        """Of the session that changes the tables."""
+        self._sees = self._dice.random() < 0.5
+        self.popped: dict[str, list[float]] = {made.layout.queue: [] for made in self.made}
+        """When messages were popped, server clock, seconds."""
         self._lock = threading.Lock()
         self._over = threading.Event()
         self.facts: dict[str, list[Fact]] = {made.layout.queue: [] for made in self.made}
@@ -156,7 +169,8 @@ class World:
     def make(self) -> None:
         """Create everything, with some messages that were abandoned long ago."""
         query(self._url, f"CREATE ROLE {ROLE} LOGIN")
-        query(self._url, f"GRANT pg_read_all_stats TO {ROLE}")
+        if self._sees:
+            query(self._url, f"GRANT pg_read_all_stats TO {ROLE}")
         query(self._url, "CREATE TABLE truth_tables (name text, id oid, counts text)")
         query(self._url, _TRUTH)
         for made in self.made:
@@ -178,6 +192,8 @@ class World:
         """One random change after the other, until it is over."""
         try:
             with connected(self._url) as connection:
+                for setting in self._settings:
+                    connection.execute(setting)
                 while not self._over.wait(_STEP_S):
                     made = self._dice.choice(self.made)
                     with self._lock:
@@ -215,10 +231,11 @@ class World:
     def _pop(self, connection: pyodbc.Connection, made: Made, name: str, count: int) -> None:
         queue = made.layout.queue
         if not made.holds or self._dice.random() < 0.5:
-            connection.execute(made.pop.format(name), count)
+            if connection.execute(made.pop.format(name), count).rowcount > 0:
+                self.popped[queue].append(connection.execute(_NOW).fetchone()[0])
         elif queue not in self._holders:
             holder = pyodbc.connect(odbc(self._url), autocommit=False)
-            began = holder.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()[0]
+            began = holder.execute(_NOW).fetchone()[0]
             rows = holder.execute(made.pop.format(name), count).rowcount
             self._holders[queue] = holder, began, rows
 
@@ -228,12 +245,11 @@ class World:
 
     def look(self) -> None:
         """Read what is true again and again, until it is over."""
-        now = "SELECT extract(epoch FROM clock_timestamp())::float8"
         try:
             with connected(self._url) as connection:
                 while not self._over.wait(_LOOK_S):
                     with self._lock:
-                        at = connection.execute(now).fetchone()[0]
+                        at = connection.execute(_NOW).fetchone()[0]
                         for queue, visible, ready, working, stuck in connection.execute("SELECT * FROM truth()"):
                             held = self._held(queue, at)
                             fact = Fact(
@@ -255,6 +271,10 @@ class World:
         _, began, rows = self._holders[queue]
         timeout_s = next(made.layout.timeout_s for made in self.made if made.layout.queue == queue)
         return rows, rows if at - began > timeout_s else 0
+
+    def made_of(self, queue: str) -> Made:
+        """How the table of a queue was made."""
+        return next(made for made in self.made if made.layout.queue == queue)
 
     def end(self) -> None:
         """Change and look no more."""
@@ -307,6 +327,16 @@ def _hold_against(view: View, world: World, told: Told) -> None:
         if facts[0].changes != facts[1].changes:
             continue
         told.judged += 1
+        made = world.made_of(queue.name)
+        held = made.holds and made.layout.timeout_s >= 2 and all(fact.stuck > 0 for fact in facts)
+        if held and view.server.horizon == ():
+            told.lies.append(f"poll {view.sequence}: nothing holds the horizon, but {facts} of {queue.name}")
+        seen = not queue.ready.estimated  # else a pop without its counter is known only by the next count
+        recent = [
+            at for at in world.popped[queue.name] if _POPPED_S[1] <= view.sampled_at - at <= _POPPED_S[0] and seen
+        ]
+        for code in _NOT_POPPED.intersection(_said(view, queue)) if recent else ():
+            told.lies.append(f"poll {view.sequence}: {queue.name} {code} ({queue.verdict.proof}), popped at {recent}")
         for code in _said(view, queue):
             if all(fact.contradicts(code) for fact in facts):
                 why, tables = queue.verdict.proof, _created(queue, world)
@@ -319,4 +349,4 @@ def _said(view: View, queue: QueueView) -> list[str]:
 
 
 def _created(queue: QueueView, world: World) -> tuple[str, ...]:
-    return next(made.create for made in world.made if made.layout.queue == queue.name)
+    return world.made_of(queue.name).create

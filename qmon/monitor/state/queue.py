@@ -154,7 +154,6 @@ class QueueTrack:
         moved = self._advance(q, own, at, unbroken)
         if not unbroken:
             self._progress.broken()
-            self._standing = StandingCounters()
         self._standing.add(q, at)
         if q.in_progress_ids is not None:
             self._progress.see(q.in_progress_ids, at)
