@@ -194,9 +194,8 @@ class Collector:
             for name, probes in self._queues.items()
         )
         self._standby = server.in_recovery
-        queues = self._filing.counting(
-            queues, self._queues, server.now_at, uncounted=self._standby or not server.counts
-        )
+        uncounted = self._standby or not server.counts
+        queues = self._filing.counting(queues, self._queues, server.now_at, uncounted=uncounted)
         queues += self._groups.samples(results, started, server.now_at, found.counters)
         failures = self._locked.named(failures, self._queues, lambda more: self._ask(more, failures))
         failures = self._groups.failures(failures)

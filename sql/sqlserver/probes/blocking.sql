@@ -31,8 +31,7 @@ WITH tasks AS (
         CAST(t.blocking_session_id AS int) AS blocker,
         MAX(CASE WHEN s.program_name LIKE N'qmon %' AND s.program_name <> N'qmon load' THEN 1 ELSE 0 END) AS ours,
         MAX(t.wait_duration_ms) AS waited_ms,
-        MAX(t.resource_address) AS resource_address,
-        MAX(SUBSTRING(t.resource_description, CHARINDEX(N'hobtid=', t.resource_description) + 7, 20)) AS hobt
+        MAX(t.resource_address) AS resource_address
     FROM sys.dm_os_waiting_tasks AS t
     JOIN sys.dm_exec_requests AS q ON q.session_id = t.session_id
     JOIN sys.dm_exec_sessions AS s ON s.session_id = t.session_id
@@ -51,11 +50,7 @@ pairs AS (
         CASE WHEN b.session_id IS NULL THEN 0 ELSE 1 END AS ahead,
         t.waited_ms,
         l.resource_type,
-        -- With optimized locking the lock is on a transaction; the description of the wait names the index that it is about.
-        CASE l.resource_type
-            WHEN N'XACT' THEN TRY_CAST(LEFT(t.hobt, PATINDEX(N'%[^0-9]%', t.hobt + N' ') - 1) AS bigint)
-            ELSE l.resource_associated_entity_id
-        END AS resource_associated_entity_id,
+        l.resource_associated_entity_id,
         l.resource_description,
         l.request_mode,
         CASE WHEN l.resource_database_id = DB_ID() THEN 1 ELSE 0 END AS here
@@ -137,7 +132,6 @@ SELECT TOP (4000)
         CASE
             WHEN o.name IS NULL THEN NULL
             WHEN f.resource_type = N'OBJECT' THEN N'table ' + h.name + N'.' + o.name
-            WHEN f.resource_type = N'XACT' THEN h.name + N'.' + o.name + N' row changed by a transaction'
             WHEN f.resource_type IN (N'KEY', N'RID')
                 THEN h.name + N'.' + o.name + N' row ' + RTRIM(f.resource_description)
             ELSE h.name + N'.' + o.name + N' ' + LOWER(f.resource_type) + N' ' + RTRIM(f.resource_description)
@@ -174,7 +168,7 @@ LEFT JOIN sys.dm_exec_sessions AS s ON s.session_id = f.session
 LEFT JOIN sys.partitions AS p WITH (NOLOCK)
     ON p.hobt_id = f.resource_associated_entity_id
     AND f.here = 1
-    AND f.resource_type IN (N'KEY', N'RID', N'PAGE', N'HOBT', N'XACT')
+    AND f.resource_type IN (N'KEY', N'RID', N'PAGE', N'HOBT')
 LEFT JOIN sys.objects AS o WITH (NOLOCK)
     ON o.object_id = COALESCE(
         p.object_id,
