@@ -155,7 +155,7 @@ class World:
         self._settings = [
             f"SET {name} = off" for name in ("track_counts", "track_activities") if self._dice.random() < 0.5
         ]
-        """Of the session that changes the tables."""
+        """Settings for the session that changes the tables."""
         self._sees = self._dice.random() < 0.5
         self.popped: dict[str, list[float]] = {made.layout.queue: [] for made in self.made}
         """When messages were popped, server clock, seconds."""

@@ -35,7 +35,7 @@ SELECT
     pg_stat_get_db_deadlocks(d.oid) AS deadlocks,
     pg_has_role('pg_read_all_stats', 'USAGE') AS sees_sessions,
     s.untracked,
-    -- A value of our role or session alone says nothing about other sessions.
+    -- A value that was set for our role or session does not apply to other sessions.
     CASE
         WHEN CAST(current_setting('track_counts') AS boolean) THEN true
         ELSE (
