@@ -277,7 +277,8 @@ def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pyt
         ("CREATE TABLE permission denied in database 'shop'.", "GRANT CREATE TABLE TO [me]"),
         ("CREATE SCHEMA permission denied in database 'shop'.", "GRANT CREATE SCHEMA TO [me]"),
         (
-            "The SELECT permission was denied on the column 'body' of the object 'jobs', database 'shop', schema 'dbo'.",
+            "The SELECT permission was denied on the column 'body' of the object 'jobs', database 'shop', "
+            "schema 'dbo'.",
             "GRANT SELECT ON [dbo].[jobs] ([body]) TO [me]",
         ),
         (
