@@ -90,8 +90,8 @@ def value(kind: Type, poll: int) -> object:
     return _FIXED.get(kind.name, "Ünï \U0001f600 '; -- [x]]y]")
 
 
-PRIMARY: Final[dict[str, object]] = {"in_recovery": False, "replay_paused": False}
-"""What a server says that can be written."""
+PRIMARY: Final[dict[str, object]] = {"in_recovery": False, "replay_paused": False, "untracked": 0}
+"""Values of a server that can be written and tracks its sessions."""
 ROOM: Final = 100 * BIG
 """What a log or tempdb may come to: neither is full."""
 Row = Callable[[str, tuple[tuple[str, Type], ...], int], Sequence[tuple[object, ...]]]

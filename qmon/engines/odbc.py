@@ -164,6 +164,8 @@ class OdbcConnection:
         self._session_id = 0
         self._pooled = False
         self._settings: dict[str, Bound] = {}
+        self.sent = ""
+        """The text of the last statement that was sent: its errors are explained by it."""
         self.commits = 0
         self.prepared: PreparedStatements | None = None
         """Where batches are repeated: what the server has read already."""
@@ -357,7 +359,7 @@ class OdbcConnection:
         return values_of(bound, nul_allowed=self._nul_allowed)
 
     def _start(self, text: str, values: Sequence[Value], cursor: pyodbc.Cursor | None = None) -> None:
-        cursor = cursor or self._cursor
+        cursor, self.sent = cursor or self._cursor, text
         if self._most_values is not None:
             sizes = [_TEXT if of_one_length(value) else None for value in values]
             cursor.setinputsizes(sizes if any(sizes) else None)

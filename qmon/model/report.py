@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -14,17 +14,18 @@ from qmon.model.group_view import GROUP_FIGURES, GroupView, group_views
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.server_state import ServerState
-from qmon.model.snapshot import ProbeFailure
-from qmon.model.view import QueueView, TargetView, View
+from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure
+from qmon.model.view import NOT_READ, QueueView, TargetView, View
 from qmon.model.waits.horizon_holders import culprit
 
 _WAITS: Final = 10
 _NOT_READ: Final = Figure.unknown("the use of its tables was not read")
 
 
-def target_object(server: TargetView) -> dict[str, Any]:
-    """``waits`` (the longest first: sessions in it on average, share 0 to 1) and ``horizon``; null: not known.
+def target_object(server: TargetView, failures: Sequence[ProbeFailure]) -> dict[str, Any]:
+    """Return ``sessions``, ``blocked``, ``waits`` (the longest first: average sessions, share 0 to 1) and ``horizon``.
 
+    A value is null if it is not known, and ``unknown`` has the reason; ``horizon`` also if nothing holds it for long.
     Where the server has them: ``standby``, ``version_store_bytes``, ``counters`` (per second), ``service_broker``,
     ``server_state``.
     """
@@ -48,7 +49,12 @@ def target_object(server: TargetView) -> dict[str, Any]:
             "transactions": holder.age,
             "application": holder.application,
         }
-    out: dict[str, Any] = {"waits": waits, "horizon": horizon}
+    blocked = None if server.blocking is None else server.blocking.waiters
+    known = {"sessions": server.sessions, "blocked": blocked, "waits": waits, "horizon": server.horizon}
+    reasons = {name: _why(name, failures) for name, value in known.items() if value is None}
+    out: dict[str, Any] = {
+        "sessions": server.sessions, "blocked": blocked, "waits": waits, "horizon": horizon, "unknown": reasons,
+    }  # fmt: skip
     if server.standby is not None:
         behind_s = server.standby.behind_s
         out["standby"] = {
@@ -62,6 +68,20 @@ def target_object(server: TargetView) -> dict[str, Any]:
     if server.state is not None:
         out["server_state"] = _state(server.state)
     return out if server.broker is None else {**out, "service_broker": _broker(server.broker)}
+
+
+_READ_BY: Final = {
+    "sessions": (SESSIONS_PROBE,),
+    "blocked": ("blocking", "waits", SESSIONS_PROBE),
+    "waits": ("waits", "waits over time", "wait_totals", SESSIONS_PROBE),
+    "horizon": ("horizon", SESSIONS_PROBE),
+}
+
+
+def _why(name: str, failures: Sequence[ProbeFailure]) -> str:
+    """Return why a value of the target is not known."""
+    found = (each.words for each in failures if not each.queue and each.probe in _READ_BY[name])
+    return next(found, NOT_READ)
 
 
 def _state(found: ServerState) -> dict[str, Any]:
@@ -162,7 +182,7 @@ def status_object(view: View) -> dict[str, Any]:
             "buffers": probe.buffers,
             "cpu_ms": probe.cpu_ms,
         },
-        **target_object(probe),
+        **target_object(probe, view.failures),
         "queues": [queue_object(queue, view.since_read_s(queue)) for queue in view.queues],
         "tables": [_table_object(group) for group in group_views(view.queues)],
         "failures": [failure_object(f) for f in (*view.failures, *(f for q in view.queues for f in q.failures))],

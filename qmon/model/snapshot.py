@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from qmon.model.budget import Observing
 from qmon.model.counts import TableCount
@@ -37,6 +38,9 @@ from qmon.model.samples.polled import (
 from qmon.model.samples.server_state import ServerState
 from qmon.model.samples.usage import Fragmentation, ProcedureReads, StatisticsSample, UseSample
 from qmon.model.samples.waits import LatchSample, WaitTotals
+
+# The name of the failure for sessions of others that are not visible, or are only partly visible.
+SESSIONS_PROBE: Final = "sessions"
 
 
 @dataclass(frozen=True, slots=True)

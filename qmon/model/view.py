@@ -111,7 +111,7 @@ class TargetView:
 
     ``blocking``: who waits for whom. ``None``: could not be read.
     ``budget_share``: qmon's server time as a share of its budget, 1.0 is all of it. ``observing``: what is read less
-    often to stay within it. ``commits``: without qmon's own, and ``sessions``, too. ``counters``, ``version_store``: as
+    often to stay within it. ``commits`` and ``sessions``: without qmon's own. ``counters``, ``version_store``: as
     SQL Server has them. ``cpu_ms``: what qmon's own session was on a processor since the poll before.
     ``broker``: the queues of Service Broker, ``None`` where there are none. ``standby``: how old its rows are, ``None``
     for a server that can be written. ``state``: what lies under all queues, and
@@ -122,7 +122,7 @@ class TargetView:
     commits: Figure
     rollbacks: Figure
     deadlocks: Figure
-    sessions: int
+    sessions: int | None
     waits: tuple[WaitSample, ...] | None
     client_ms: float
     server_ms: float | None

@@ -232,8 +232,8 @@ def test_a_role_with_nothing_but_select_sees_the_queue_and_is_told_what_is_missi
         )  # fmt: skip
         report = status_object(view_over(target_of(url), [layout], over_s=1.0))
         assert report["queues"][0]["ready"] == 7
-        waits = next(f for f in report["failures"] if f["probe"] == "waits")
-        assert "pg_read_all_stats" in waits["grant"]
+        sessions = next(f for f in report["failures"] if f["probe"] == "sessions")
+        assert "pg_read_all_stats" in sessions["grant"]
     finally:
         query(database, f"DROP OWNED BY viewer_{name}")
         query(database, f"DROP ROLE viewer_{name}")

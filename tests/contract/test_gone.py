@@ -123,9 +123,10 @@ def test_a_registry_that_is_closed_keeps_its_queues_and_says_so(database: str, w
     assert call("check", watched_as, environment=ALONE).exit_code == 0
     query(database, f"REVOKE SELECT ON qmon.queues FROM {ROLE}")
     done = call("check", watched_as, environment=ALONE)
-    assert done.exit_code == 2, done.stdout
+    assert done.exit_code == 3, done.stdout
     assert "may not read the registry" in done.stdout
     assert "GRANT SELECT ON" in done.stdout
+    assert call("check", watched_as, "--crit", "depth>1000", environment=ALONE).exit_code == 0
 
 
 ALONE: Final = {"XDG_CONFIG_HOME": "/nonexistent"}

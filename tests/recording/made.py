@@ -10,6 +10,8 @@ from dataclasses import MISSING, Field, is_dataclass
 from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
+from qmon.model.layout.designs import TRAITS
+from qmon.model.layout.layout import Layout
 from qmon.recording.format.codec import typed_fields
 
 SCALARS = (str, int, float, bool, type(None))
@@ -49,9 +51,10 @@ def made(kind: Any, rng: random.Random, *, depth: int = 0) -> Any:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return rng.choice(list(kind))
     if is_dataclass(kind):
-        return typing.cast(type, kind)(
-            **{f.name: made(hint, rng, depth=depth + 1) for f, hint in typed_fields(typing.cast(type, kind))}
-        )
+        found = {f.name: made(hint, rng, depth=depth + 1) for f, hint in typed_fields(typing.cast(type, kind))}
+        if kind is Layout:
+            found["design"] = rng.choice(sorted(TRAITS))  # the fold of a snapshot needs a design that there is
+        return typing.cast(type, kind)(**found)
     return _scalar(kind, rng)
 
 

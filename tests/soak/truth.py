@@ -195,7 +195,7 @@ class World:
         self.made = [drawn(number, self._dice) for number in range(tables)]
         self._names = {made.layout.queue: made.layout.queue for made in self.made}
         self._revoked: set[str] = set()
-        self._blind = False
+        self._blind = self._dice.random() < 0.5
         self._holders: dict[str, tuple[pyodbc.Connection, float, int]] = {}
         self._changes: Counter[str] = Counter()
         self._detached: set[str] = set()
@@ -212,7 +212,8 @@ class World:
     def make(self) -> None:
         """Create everything, with some messages that were abandoned long ago."""
         query(self._url, f"CREATE ROLE {ROLE} LOGIN")
-        query(self._url, f"GRANT pg_read_all_stats TO {ROLE}")
+        if not self._blind:
+            query(self._url, f"GRANT pg_read_all_stats TO {ROLE}")
         query(self._url, "CREATE TABLE truth_tables (name text, id oid, counts text)")
         query(self._url, _TRUTH)
         for made in self.made:
@@ -374,6 +375,10 @@ class World:
         timeout_s = next(made.layout.timeout_s for made in self.made if made.layout.queue == queue)
         return rows, rows if at - began > timeout_s else 0
 
+    def made_of(self, queue: str) -> Made:
+        """How the table of a queue was made."""
+        return next(made for made in self.made if made.layout.queue == queue)
+
     def end(self) -> None:
         """Change and look no more."""
         self._over.set()
@@ -431,6 +436,9 @@ def _hold_against(view: View, world: World, told: Told) -> None:
             told.judged += 1
             lies += [code for code in _said(view, queue) if all(fact.contradicts(code) for fact in facts)]
             lies += _false_figures(queue, facts)
+            made = world.made_of(queue.name)
+            if made.holds and made.layout.timeout_s >= 2 and view.server.horizon == ():
+                lies += ["nothing holds the horizon"] if all(fact.stuck > 0 for fact in facts) else []
         if lies:
             why, tables = queue.verdict.proof, _created(queue, world)
             told.lies.append(f"poll {view.sequence}: {queue.name} {lies} ({why}), but {facts}: {tables}")
@@ -462,10 +470,12 @@ def _false_rates(view: View, queue: QueueView, world: World) -> Iterator[str]:
         since, until = view.sampled_at - queue.window_s, view.sampled_at - _FLUSHED_S
         if bisect_left(pops, until) - bisect_right(pops, since) > 1:
             yield "pop rate 0"
+    if queue.ready.estimated:
+        return  # a pop that no counter shows is known only from the next count of the table
     if bisect_left(pops, view.sampled_at) > bisect_right(pops, view.sampled_at - 1.0):
         idle = {"no pops", "no poppers", "poppers not claiming"}
         yield from (verdict.code for verdict in queue.verdicts if verdict.code in idle)
 
 
 def _created(queue: QueueView, world: World) -> tuple[str, ...]:
-    return next(made.create for made in world.made if made.layout.queue == queue.name)
+    return world.made_of(queue.name).create

@@ -167,6 +167,11 @@ def test_a_queue_that_cannot_be_seen_is_critical_whatever_limits_there_are_but_f
     assert state(gone, rules=(deep,)) is CheckState.CRITICAL
     assert state(gone, rules=(deep, known)) is CheckState.WARNING
     registry = ProbeFailure("registry", "our role may not read it", grant="GRANT SELECT ON q TO me", gone=True)
-    outcome = judge(replace(view((queue("b"),)), failures=(registry,)), ())
-    assert outcome.state is CheckState.CRITICAL
+    partly = replace(view((queue("b"),)), failures=(registry,))
+    outcome = judge(partly, ())
+    assert outcome.state is CheckState.UNKNOWN
     assert "GRANT SELECT ON q TO me" in plugin_line(outcome)
+    assert judge(partly, (deep,)).state is CheckState.OK, "a limit for queues that are seen"
+    assert judge(partly, (), ["b"]).state is CheckState.OK, "a queue that is seen"
+    untrusted = replace(partly, failures=(replace(registry, grant=""),))
+    assert judge(untrusted, (deep,)).state is CheckState.CRITICAL

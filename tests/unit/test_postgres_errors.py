@@ -82,7 +82,7 @@ def test_without_any_driver_named() -> None:
     ],
 )
 def test_while_running(sqlstate: str, words: str, kind: str) -> None:
-    problem = errors.running(fault(sqlstate, words), "probe/x", "me")
+    problem = errors.running(fault(sqlstate, words), "probe/x", "me", "SELECT 1")
     assert type(problem) is {"lost": ConnectionLost, "failed": QueryFailed}[kind]
     assert "Error while" not in str(problem)
     assert "\n" not in str(problem)

@@ -86,7 +86,7 @@ def test_of_postgres_names_stay_and_values_go(words: str, left: str | None) -> N
     assert "hush" not in text
     assert text.split()[0] in words
     assert left is None or text == left
-    assert "hush" not in str(postgres.running(of_postgres(words), "requeue/move", "me"))
+    assert "hush" not in str(postgres.running(of_postgres(words), "requeue/move", "me", "SELECT 1"))
 
 
 @pytest.mark.parametrize(

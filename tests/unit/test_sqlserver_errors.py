@@ -331,3 +331,26 @@ def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pyt
         with pytest.raises(Unreachable, match=f"logging in to 127.0.0.1,{port} does not come to an end") as told:
             ENGINE.connect(found, Session("test", login_timeout_s=0.2))
         assert told.value.retryable
+
+
+@pytest.mark.parametrize(
+    ("words", "grant"),
+    [
+        ("CREATE TABLE permission denied in database 'shop'.", "GRANT CREATE TABLE TO [me]"),
+        ("CREATE SCHEMA permission denied in database 'shop'.", "GRANT CREATE SCHEMA TO [me]"),
+        (
+            "The SELECT permission was denied on the column 'body' of the object 'jobs', database 'shop', "
+            "schema 'dbo'.",
+            "GRANT SELECT ON [dbo].[jobs] ([body]) TO [me]",
+        ),
+        (
+            "The DELETE permission was denied on the object 'jobs', database 'shop', schema 'dbo'.",
+            "GRANT DELETE ON [dbo].[jobs] TO [me]",
+        ),
+    ],
+)
+def test_the_hint_names_the_right_that_is_missing(words: str, grant: str) -> None:
+    fault = read_fault(("42000", f"[42000] [Microsoft][ODBC Driver 18 for SQL Server][SQL Server]{words} (262)"))
+    problem = errors.running(fault, "action/x", "me")
+    assert isinstance(problem, PermissionMissing)
+    assert problem.grant == grant

@@ -228,8 +228,11 @@ class StatusReport(TypedDict):
     server_version: str
     sampled_at: str
     probe: ProbeReport
+    sessions: int | None
+    blocked: int | None
     waits: WaitsReport | None
     horizon: HorizonReport | None
+    unknown: dict[str, str]
     standby: NotRequired[StandbyReport]
     version_store_bytes: NotRequired[int | None]
     counters: NotRequired[CounterRates]

@@ -298,7 +298,10 @@ class Postgres:
             raise BadInput(f"{target.name}: PostgreSQL {major} is too old; qmon needs {MIN_MAJOR} or later")
         role = lookup(target.parameters, "UID") or ""
         connection = odbc.OdbcConnection(
-            raw, lambda fault, name: errors.running(fault, name, role), nul_allowed=False, login=session
+            raw,
+            lambda fault, name: errors.running(fault, name, role, connection.sent),
+            nul_allowed=False,
+            login=session,
         )
         connection.hide_raised(target.raised_hidden)
         try:

@@ -14,6 +14,7 @@ from qmon.engines import drivers
 from qmon.engines.base import Target
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import lookup
+from qmon.engines.postgres.rights import KINDS, grant_for
 from qmon.errors import (
     BadInput,
     ConnectionLost,
@@ -30,17 +31,9 @@ from qmon.errors import (
 )
 
 _WHERE: Final = re.compile(r'connection to server (?:at|on socket) "([^"]*)"(?: \([^)]*\))?(?:, port (\d+))? failed: ')
-_GRANTS: Final = {
-    "table": ("SELECT", ""),
-    "view": ("SELECT", ""),
-    "materialized view": ("SELECT", ""),
-    "sequence": ("SELECT", "SEQUENCE "),
-    "schema": ("USAGE", "SCHEMA "),
-    "function": ("EXECUTE", "FUNCTION "),
-    "procedure": ("EXECUTE", "PROCEDURE "),
-    "database": ("CONNECT", "DATABASE "),
-}
-_DENIED: Final = re.compile(rf"permission denied for ({'|'.join(_GRANTS)}) (.+?)$")
+_DENIED: Final = re.compile(rf"permission denied for ({'|'.join(KINDS)}) (.+?)$")
+
+_NO_TEMPORARY: Final = re.compile(r'permission denied to create temporary tables in database "(.+)"')
 
 _Make = Callable[[re.Match[str], str, Target], QmonError]
 
@@ -64,7 +57,7 @@ def _no_password(found: re.Match[str], where: str, target: Target) -> QmonError:
 
 
 def _closed_database(found: re.Match[str], where: str, target: Target) -> QmonError:
-    grant = _grant("database", found[1], lookup(target.parameters, "UID", "Username") or "the_role")
+    grant = grant_for("database", found[1], lookup(target.parameters, "UID", "Username") or "the_role", "")
     return Unreachable(f"no permission to connect to database {found[1]}; this helps: {grant}", retryable=False)
 
 
@@ -161,8 +154,8 @@ def _missing_driver(fault: DriverFault, target: Target) -> QmonError:
     return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.POSTGRES}")
 
 
-def running(fault: DriverFault, name: str, role: str) -> QmonError:
-    """The error for a fault of the statement ``name``, run as ``role``."""
+def running(fault: DriverFault, name: str, role: str, text: str) -> QmonError:
+    """Return the error for a fault of the statement ``name``, run as ``role``. ``text``: the SQL that was sent."""
     words = re.sub(r"^(?:ERROR|FATAL):\s*", "", fault.text)
     if fault.lost or (fault.sqlstate == "HY000" and "connection" in words.lower()):
         return ConnectionLost(f"the connection was lost: {words}")
@@ -172,14 +165,11 @@ def running(fault: DriverFault, name: str, role: str) -> QmonError:
     if state == "55P03":
         return LockTimeout(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
     if state == "42501":
-        denied = _DENIED.search(words)
-        grant = "" if denied is None else _grant(denied[1], denied[2], role)
+        grant = ""
+        if denied := _DENIED.search(words):
+            grant = grant_for(denied[1], denied[2], role, text)
+        elif denied := _NO_TEMPORARY.search(words):
+            grant = grant_for("database", denied[1], role, text)
         line = f"{line}; this helps: {grant}" if grant else line
         return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
     return QueryFailed(line, sqlstate=state, query=name)
-
-
-def _grant(kind: str, what: str, role: str) -> str:
-    right, word = _GRANTS[kind]
-    quoted = role if re.fullmatch(r"[a-z_][a-z0-9_]*", role) else '"' + role.replace('"', '""') + '"'
-    return " ".join(("GRANT", right, "ON", f"{word}{what}", "TO", quoted))

@@ -131,6 +131,13 @@ _UNTRUSTED: Final = re.compile(r"certificate verify failed|certificate chain|sel
 _OBJECT_DENIED: Final = re.compile(
     r"The (\w[\w ]*?) permission was denied on the object '([^']*)', database '[^']*', schema '([^']*)'"
 )
+_COLUMN_DENIED: Final = re.compile(
+    r"The (\w+) permission was denied on the column '([^']*)' of the object '([^']*)', database '[^']*', "
+    r"schema '([^']*)'"
+)
+_HERE_DENIED: Final = re.compile(
+    r"\b((?:CREATE|ALTER|BACKUP|SHOWPLAN|CONTROL)[A-Z ]*) permission (?:was )?denied (?:in|on) database"
+)
 _STATE_DENIED: Final = re.compile(r"(VIEW (?:ANY )?(?:SERVER|DATABASE)[\w ]*?) permission (?:was )?denied")
 
 
@@ -291,6 +298,11 @@ def _grant(text: str, login: str, *, restricted: bool) -> str:
     to = "[" + (login or "the_login").replace("]", "]]") + "]"
     if found := _OBJECT_DENIED.search(text):
         return " ".join(("GRANT", found[1], "ON", f"[{found[3]}].[{found[2].replace(']', ']]')}]", "TO", to))
+    if found := _COLUMN_DENIED.search(text):
+        column = "[" + found[2].replace("]", "]]") + "]"
+        return f"GRANT {found[1]} ON [{found[4]}].[{found[3].replace(']', ']]')}] ({column}) TO {to}"
+    if found := _HERE_DENIED.search(text):
+        return f"GRANT {found[1]} TO {to}"
     if (found := _STATE_DENIED.search(text)) and restricted:
         return f"ALTER SERVER ROLE ##MS_ServerStateReader## ADD MEMBER {to}"
     if found:

@@ -11,6 +11,7 @@ from typing import Final
 from qmon.model.alerts.rules import FIGURES, UNSEEN, AlertRule, RuleResult, applying, find, matches, of_verdicts
 from qmon.model.config_reader import nearest
 from qmon.model.figure import Severity, Verdict
+from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import CANNOT_SEE, CANNOT_TELL
 from qmon.model.view import QueueView, View
 
@@ -70,7 +71,8 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
     """The state of a target after its newest poll.
 
     ``wanted``: the names of the queues to check, all where there are none. A queue that no rule is about is judged
-    by the severity of its verdict. The holds of rules do not count: monitoring systems have retries of their own.
+    by the severity of its verdict. The holds of rules do not count: monitoring systems have retries of their own. If
+    the registry may not be read, a check that names neither queues nor rules is unknown, since queues may be missing.
     """
     rules = applying(rules, view.target)
     queues = tuple(q for q in view.queues if not wanted or q.name in wanted)
@@ -108,13 +110,18 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
         found = found if about else [_by_verdict(name, of_broker[name])]
         problems += [problem for problem in found if problem is not None]
     problems += [
-        Problem(f.queue, CheckState.CRITICAL, f"{CANNOT_SEE}: {f.words}")
+        Problem(f.queue, CheckState.UNKNOWN if _is_refused(f) else CheckState.CRITICAL, f"{CANNOT_SEE}: {f.words}")
         for f in view.failures
-        if f.gone and (not wanted or not f.queue or f.queue in wanted)
+        if f.gone and (f.queue in wanted if f.queue and wanted else not _is_refused(f) or not (wanted or rules))
     ]
     problems.sort(key=lambda problem: -problem.state.rank)
     state = problems[0].state if problems else CheckState.OK
     return CheckResult(view.target, state, tuple(problems), queues, rules, view, broker)
+
+
+def _is_refused(failure: ProbeFailure) -> bool:
+    """Whether our role may not read the registry: queues may be missing, and nothing is wrong with the others."""
+    return failure.gone and not failure.queue and bool(failure.grant)
 
 
 def warned(outcome: CheckResult) -> CheckResult:

@@ -27,15 +27,17 @@ class ServerSample:
 
     ``in_recovery``: a standby, or a database that may only be read; then ``behind_s``: how many seconds behind the
     primary it is, ``None`` where that is not known, and ``replay_paused``: it stays where it is.
-    ``sees_sessions`` false: our role, ``role``, sees no session but its own. ``pollers``: qmons that poll this
-    database, we among them. ``None``: this server does not count them, or not for us.
+    ``sessions``, and ``pollers`` (qmons that poll this database, ours included): ``None`` if our role may not see them.
+    ``sees_sessions`` false: our role, ``role``, sees only its own sessions. ``untracked``: sessions in which
+    ``track_activities`` is off, so that their statements and times are not shown. ``counts`` false: ``track_counts`` is
+    off, so that the counters of tables stand still. A counter is ``None`` if this server does not show it to us.
     """
 
     now_at: float
     started_at: float
     stats_reset_at: float | None
     in_recovery: bool
-    sessions: int
+    sessions: int | None
     commits: int | None
     rollbacks: int | None
     deadlocks: int | None
@@ -44,6 +46,8 @@ class ServerSample:
     replay_paused: bool = False
     behind_s: float | None = None
     pollers: int | None = None
+    untracked: int = 0
+    counts: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,9 @@ _POPS: Final = frozenset({"delete", "update"})
 class ClientsSeen:
     """The pushers or the poppers of a queue that are connected.
 
-    ``waiting``: those of them that run no statement, or one that waits for a lock or for time to pass. ``by``: how they
-    are known: ``pattern`` (the layout says who they are), ``routine`` or ``table`` (what they were seen to call),
+    ``waiting``: those of them that run no statement, or one that waits for a lock or for time to pass; ``None`` if what
+    sessions do is not visible. ``by``: how they are known: ``pattern`` (the layout says who they are), ``routine`` or
+    ``table`` (what they were seen to call),
     ``library`` (they write down that they live).
     ``one``: one of them, the longest quiet; ``others``: sessions of programs that are none of them.
     ``left_s``: seconds since the last of them went, where one was seen before. ``whole``: no session was left out of
@@ -41,7 +42,7 @@ class ClientsSeen:
     """
 
     connected: int
-    waiting: int
+    waiting: int | None
     by: str
     one: ClientSample | None = None
     others: int = 0
@@ -88,6 +89,8 @@ class Sessions:
     def __init__(self, clients: Sequence[ClientSample]) -> None:
         self.all = clients
         self.places = {client.key: place for place, client in enumerate(clients)}
+        self.hidden = any(not client.state for client in clients)
+        """What some of them do is not shown to our role, or they do not track it."""
         self._calling: dict[str, dict[tuple[int, float | None], ClientSample]] = {}
         for client in clients:
             for name in names_in(client.statement):

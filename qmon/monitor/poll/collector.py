@@ -38,6 +38,7 @@ from qmon.monitor.poll.runner import Runner
 from qmon.monitor.poll.server import ClientsAsked, ServerProbes
 from qmon.monitor.poll.standby import replica, seen_from_standby
 from qmon.monitor.poll.turns import AT_ONCE, Turns
+from qmon.monitor.poll.withheld import withhold_partial
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.broker import BrokerProbes
 from qmon.monitor.probes.groups import Groups
@@ -176,10 +177,10 @@ class Collector:
         one_trip = self._runner.one_trip and clock is not None
         server_ms = (clock.now_at - server.now_at) * 1000 if one_trip else None
         self.observer.learn(self._runner.times, self._runner.alone, server_ms, server.now_at)
-        blocking, extra_ms = self._blocking(results, failures, shown=focus.blocking)
+        blocking, extra_ms = self._blocking(results, failures, shown=focus.blocking, sees_waits=server.sees_sessions)
         self._come_closer(results, failures, focus)
         self._locks.learn(results, self._queues, lambda more: self._ask(more, failures))
-        self._sessions = server.sessions
+        self._sessions = server.sessions or 0
         self._messages.learn(results, self._clock())
         known = first(results, "pauses_known")
         self._pauses = self._pauses if known is None else known.readable
@@ -194,7 +195,8 @@ class Collector:
             for name, probes in self._queues.items()
         )
         self._standby = server.in_recovery
-        queues = self._filing.counting(queues, self._queues, server.now_at, standby=self._standby)
+        uncounted = self._standby or not server.counts
+        queues = self._filing.counting(queues, self._queues, server.now_at, uncounted=uncounted)
         queues += self._groups.samples(results, started, server.now_at, found.counters)
         failures = self._locked.named(failures, self._queues, lambda more: self._ask(more, failures))
         failures = self._groups.failures(failures)
@@ -216,8 +218,7 @@ class Collector:
             pauses=tuple(each for each in self._paused if each.until_at > server.now_at),
             clients=results.get(("", "clients")),
             failures=(
-                *failures, *unread, *state_unread, *self._unseen(server), *self._problems, *self._slow.failures(),
-                *more.failures,
+                *failures, *unread, *state_unread, *self._problems, *self._slow.failures(), *more.failures,
             ),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
             procedures=procedures, fragments=self._slow.fragments(), plans=self._slow.plan_reader.read_since(),
@@ -229,6 +230,7 @@ class Collector:
         )  # fmt: skip
         self._first = self._first and self.stale
         self._strange = {q.layout.queue: q.strange.values for q in queues if q.strange is not None}
+        snapshot = withhold_partial(snapshot, self._engine.grant_to_see(server.role, self._connection.version))
         return seen_from_standby(snapshot, results) if self._standby else snapshot
 
     def _share(self, server: ServerSample) -> None:
@@ -239,16 +241,18 @@ class Collector:
             reader.qmons = qmons or 1
 
     def _blocking(
-        self, results: Results, failures: list[ProbeFailure], *, shown: bool
+        self, results: Results, failures: list[ProbeFailure], *, shown: bool, sees_waits: bool
     ) -> tuple[tuple[BlockingSample, ...] | None, float]:
-        """Who waits for whom, asked only where somebody waits for a lock; and the milliseconds it took, seen from here.
+        """Return who waits for whom, and the milliseconds that reading it took, measured here.
 
-        ``shown``: statements are on the screen, so they come at length, and of those that wait, too.
+        ``shown``: the screen shows statements, so they are read at length, those of waiting sessions included.
+        ``sees_waits``: ``waits`` shows every session, so without a wait for a lock nothing needs to be read.
         """
         waits = results.get(("", "waits"))
         if waits is None or not self._statements.has("blocking"):
             return None, 0.0
-        if not any(wait.kind == "Lock" for wait in waits):
+        # Without the right to see other sessions their waits are missing here. The lock table has them.
+        if sees_waits and not any(wait.kind == "Lock" for wait in waits):
             return (), 0.0
         began = self._clock()
         statement = self._statements.of_target("blocking", {"chars": _STATEMENT, "waiters": 1} if shown else None)
@@ -359,14 +363,6 @@ class Collector:
         if before is None:
             return CostSample(None)
         return CostSample(_more(before.buffers, cost.buffers), _more(before.cpu_ms, cost.cpu_ms))
-
-    def _unseen(self, server: ServerSample) -> tuple[ProbeFailure, ...]:
-        """What our role is not shown, and the GRANT that helps: a probe that silently sees nothing would lie."""
-        if server.sees_sessions:
-            return ()
-        grant = self._engine.grant_to_see(server.role, self._connection.version)
-        reason = "our role sees no session but its own: waits, blocking and the age of holders are missing"
-        return (ProbeFailure("waits", reason, grant=grant),)
 
 
 def _more(before: int | None, now: int | None) -> int | None:

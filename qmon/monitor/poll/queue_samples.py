@@ -111,12 +111,15 @@ class QueueFiling:
         )  # fmt: skip
 
     def counting(
-        self, queues: Sequence[QueueSamples], probes: Mapping[str, QueueProbes], now_at: float, *, standby: bool
+        self, queues: Sequence[QueueSamples], probes: Mapping[str, QueueProbes], now_at: float, *, uncounted: bool
     ) -> tuple[QueueSamples, ...]:
-        """Say which queues need a count, and put in how far that is. ``now_at``: server clock, seconds."""
+        """Say which queues need a count, and put in how far that is.
+
+        ``now_at``: server clock, seconds; ``uncounted``: the server does not count what is written here.
+        """
         seen = (q for q in queues if not q.unread and not any(probe.startswith("head") for probe in q.left_out))
         needs = {q.layout.queue: needs_count(q, probes[q.layout.queue].facts, now_at) for q in seen}
-        versions = {q.layout.queue: version_of(q) for q in queues if not (standby or q.unread)}
+        versions = {q.layout.queue: version_of(q) for q in queues if not (uncounted or q.unread)}
         self._slow.want(needs, versions, now_at)
         return tuple(
             replace(q, counting=self._slow.counted(q.layout.queue).progress)

@@ -79,7 +79,7 @@ class QueueDiagnosis:
         workers = None
         if layout.part is not None:  # whose sessions are its workers' cannot be told by what they run
             sessions = None
-            workers = None if q.workers is None else ClientsSeen(q.workers, 0, "library", quiet_s=_STALE_S)
+            workers = None if q.workers is None else ClientsSeen(q.workers, None, "library", quiet_s=_STALE_S)
         self._last = QueueEvidence(
             pushers=before.pushers if sessions is None else self._pushers.add(snapshot, layout, sessions),
             poppers=workers or (before.poppers if sessions is None else self._poppers.add(snapshot, layout, sessions)),
@@ -142,7 +142,8 @@ class ClientsTrack:
             self._known_by = layout, way_to_know(layout, self._side)
         by = self._known_by[1]
         patterns = layout.pushers if self._side is Side.PUSHERS else layout.poppers
-        if not snapshot.server.sees_sessions and (by != "pattern" or patterns.procedure is not None):
+        hidden = not snapshot.server.sees_sessions or sessions.hidden
+        if hidden and (by != "pattern" or patterns.procedure is not None):
             return None
         self._members &= sessions.places.keys()
         self._members.update(client.key for client in sessions.of(layout, self._side))
@@ -152,7 +153,7 @@ class ClientsTrack:
             self._last_at = snapshot.sampled_at
         left_s = None if self._last_at is None else snapshot.sampled_at - self._last_at
         return ClientsSeen(
-            connected, waiting, by, one, others=len(sessions.all) - connected, left_s=left_s,
+            connected, None if hidden else waiting, by, one, others=len(sessions.all) - connected, left_s=left_s,
             whole=len(sessions.all) < MOST_CLIENTS, quiet_s=quiet_for(members, self._members),
         )  # fmt: skip
 

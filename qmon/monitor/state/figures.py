@@ -64,8 +64,9 @@ def ready(q: QueueSamples, exact: float | None, carried: tuple[float, float] | N
 
 
 def writers(snapshot: Snapshot) -> tuple[WriterSample, ...] | None:
-    """The transactions that have written. Where our role sees all, one without an age has ended as it was read."""
-    if snapshot.writers is None or not snapshot.server.sees_sessions:
+    """Return the transactions that have written. If every session shows its age, one without has just ended."""
+    server = snapshot.server
+    if snapshot.writers is None or not server.sees_sessions or server.untracked:
         return snapshot.writers
     return tuple(w if w.transaction_s is not None else replace(w, transaction_s=0.0) for w in snapshot.writers)
 
@@ -133,7 +134,7 @@ def _stuck_by_scan(count: TableCount, timeout_s: float, at: float) -> Figure:
 
 
 _MORE: Final = "more than are counted each poll"
-_UNSEEN: Final = "our role does not see how old the transactions are that hold them"
+_UNSEEN: Final = "the age of the transactions that hold them is not visible"
 
 
 def _held_too_long(q: QueueSamples, held: HeldRows | None, writers: Sequence[WriterSample] | None) -> Figure:
@@ -292,7 +293,7 @@ def clients(known: QueueEvidence, why: str) -> dict[str, Figure]:
         "pushers": unseen if pushers is None else Figure(float(pushers.connected), at_least=not pushers.whole),
         "poppers": unseen if poppers is None else Figure(float(poppers.connected), at_least=not poppers.whole),
         "poppers_waiting": unseen
-        if poppers is None or poppers.by == "library"
+        if poppers is None or poppers.waiting is None
         else Figure(float(poppers.waiting), at_least=not poppers.whole),
     }
 

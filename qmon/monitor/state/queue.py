@@ -33,6 +33,7 @@ from qmon.monitor.state.held import HeldRows, Holders
 from qmon.monitor.state.rates.committed import CommittedTrack
 from qmon.monitor.state.rates.id_rates import IdRates
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
+from qmon.monitor.state.rates.standing_counters import WHY, StandingCounters
 from qmon.monitor.state.ring import LedgerTrack
 from qmon.monitor.state.stale_figures import StaleFigures, failure_of, flow_unread, of_before, of_locks
 from qmon.monitor.state.trends import SilenceTrack, TrendTrack
@@ -69,6 +70,7 @@ class QueueTrack:
         """Start over, except for past verdicts and plotted points: they were true of the table that was there then."""
         self._window = RateWindow(self._window_s)
         self._committed = CommittedTrack()
+        self._standing = StandingCounters()
         self._prev: QueueSamples | None = None
         self._prev_uses: Uses = {}
         self._began_anew = False
@@ -186,6 +188,7 @@ class QueueTrack:
         moved = self._advance(q, own, at, unbroken)
         if not unbroken:
             self._progress.broken()
+        self._standing.add(q, at)
         if q.in_progress_ids is not None:
             self._progress.see(q.in_progress_ids, at)
         if q.last_id is not None and q.layout.enqueued_at is None:
@@ -326,17 +329,20 @@ class QueueTrack:
             guard.attempt(name, partial(now, name, make), Figure.unknown)
             for name, make in self._makers(snapshot, q, ready, held, gap).items()
         )
-        bound = self._bound.see(q, at, snapshot.client_ms / 1000)
-        if bound is not None and oldest.age_s > 0 and oldest.value is not None:
-            oldest = bound
+        oldest = _bounded(oldest, self._bound.see(q, at, snapshot.client_ms / 1000))
         unmoved = failure_of("rates", snapshot, q.layout.queue)
 
-        def rate(value: float | None) -> Figure:
+        def rate(value: float | None, moved: bool = self._standing.pops) -> Figure:
+            if value == 0 and moved:
+                return Figure.unknown(WHY)
             return missing if value is None else aged("rates", of_before(Figure(value), behind_s, unmoved))
 
-        push, pop = rate(rates.pushed if rates else None), _pops(q, rates, rate)
+        push = rate(rates.pushed if rates else None, self._standing.pushes)
+        pop = _pops(q, rates, rate)
         if q.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
+        uncounted = WHY in (push.reason, pop.reason)
+        plotted = not (push.old or uncounted)
         sizes = {name: now(name, lambda: figure) for name, figure in figures.size(known.use, at).items()}  # noqa: B023
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
@@ -346,7 +352,7 @@ class QueueTrack:
             push_rate=push.evidence, pop_rate=pop.evidence,
             recent_pop_rate=rate(recent.popped if recent else None).evidence,
             completes=rate(recent.completed if recent else None).evidence.value,
-            net_rate=rate(rates.net if rates else None).evidence.value,
+            net_rate=None if uncounted else rate(rates.net if rates else None, moved=False).evidence.value,
             fill=fill.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
             locked=self._diagnosis.locked(snapshot, q),
             layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
@@ -354,19 +360,20 @@ class QueueTrack:
         )  # fmt: skip
         rule_input = replace(rule_input, queue=self._trends(at, rule_input, pop.evidence))
         verdicts, past = self._judge(rule_input, at, guard)
-        self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=not push.old)
+        self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
             scheduled=scheduled, dead=dead, oldest=oldest,
             push_rate=push, pop_rate=figures.pops(q, pop), complete_rate=_completes(q, rates, rate),
             gap=gap, fill=fill, verdict=verdicts[0],
-            forecast=self._forecast(rule_input, verdicts),
+            forecast=self._forecast(rule_input, verdicts, plotted=plotted),
             history=self._points.series(), messages=q.messages, page=q.page, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
             undecided=undecided(rule_input, verdicts, self._spans), ledger=None, past=past, **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
-            flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=figures.others(q),
+            flow=None if uncounted else self._flow_now, span_s=self._span_s, use=known.use, read_at=None,
+            others=figures.others(q),
         )  # fmt: skip
 
     def _makers(
@@ -408,11 +415,11 @@ class QueueTrack:
         verdicts, self._spans = judge(given, at, self._spans, guard)
         return verdicts, self._verdict_log.add(verdicts, at, undecided(given, verdicts, self._spans))
 
-    def _forecast(self, given: RuleInput, verdicts: Sequence[Verdict]) -> Forecast:
+    def _forecast(self, given: RuleInput, verdicts: Sequence[Verdict], *, plotted: bool) -> Forecast:
         """Says how many more poppers would do only if that would help: all are busy, and no slower than before."""
         if given.ready.at_least:
             return Forecast(Trend.UNKNOWN)
-        ready = None if given.push_rate.old else given.ready.value
+        ready = given.ready.value if plotted else None
         poppers, known = given.queue.poppers, given.queue
         helps = not given.pauses and known.slower is None and verdicts[0].severity < Severity.CRITICAL
         busy = poppers is not None and (not poppers.waiting or (given.in_progress.value or 0.0) >= poppers.connected)
@@ -439,6 +446,11 @@ class QueueTrack:
                 now.completed if now else None, in_progress.value, oldest.value,
             )
         )  # fmt: skip
+
+
+def _bounded(oldest: Figure, bound: Figure | None) -> Figure:
+    """Return the bound instead of an age that was read before this poll, if there is a bound."""
+    return bound if bound is not None and oldest.age_s > 0 and oldest.value is not None else oldest
 
 
 def _blind(snapshot: Snapshot, q: QueueSamples) -> str:

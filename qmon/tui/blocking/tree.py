@@ -6,6 +6,7 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.samples.polled import BlockingSample
+from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.view import View
 from qmon.model.waits.blocking import Forest, ForestLine, Key, Role
 from qmon.tui import figures
@@ -248,4 +249,4 @@ def nothing(view: View | None, wanted: str) -> str:
         return f"no session matches {clean(wanted)}"
     if found is not None:
         return "no session waits for a lock"
-    return figures.not_read(view, "blocking", "blocking", "waits")
+    return figures.not_read(view, "blocking", "blocking", "waits", SESSIONS_PROBE)

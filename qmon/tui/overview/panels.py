@@ -21,7 +21,7 @@ def target_line(view: View, cells: int) -> list[Line]:
         _rate("tx/s", server.commits, 0),
         _rate("rollbacks/s", server.rollbacks, 3),
         _rate("deadlocks/s", server.deadlocks, 5, hot=True),
-        LinePart((("sessions ", "muted"), (str(server.sessions), "text")), 4),
+        LinePart((("sessions ", "muted"), _number(server.sessions)), 4),
         _blocked(view),
         _waits(server.waits, 2),
         _failures(view),
@@ -33,6 +33,10 @@ def _rate(name: str, figure: Figure, rank: int, *, hot: bool = False) -> LinePar
     value = figure.text(text.rate)
     tone = "alarm" if hot and figure.value else "text" if figure.value else "muted"
     return LinePart(((f"{name} ", "muted"), (value, tone)), rank)
+
+
+def _number(value: int | None) -> Span:
+    return (text.UNKNOWN, "faint") if value is None else (str(value), "text")
 
 
 def _blocked(view: View) -> LinePart:

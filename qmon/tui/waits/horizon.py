@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from qmon.model import text
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.horizon import HolderKind, HorizonSample
+from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.view import QueueView, View
 from qmon.model.waits.horizon_holders import culprit, next_one
 from qmon.tui import figures
@@ -24,7 +25,7 @@ def lines(view: View | None, cells: int, rows: int) -> list[Line]:
         return []
     holders = view.server.horizon
     if holders is None:
-        return [((f" {figures.not_read(view, 'the holder', 'horizon')}", "muted"),)]
+        return [((f" {figures.not_read(view, 'the holder', 'horizon', SESSIONS_PROBE)}", "muted"),)]
     holder = culprit(holders)
     if holder is None:
         return [_nobody(view, holders, cells)]
@@ -118,6 +119,8 @@ def gain(view: View, holders: Sequence[HorizonSample]) -> str:
         return versions.gain(view, holders, "" if after is None else short(after))
     dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     after = next_one(holders)
-    then = "nobody holds it next" if after is None else f"{short(after)} holds it next"
+    partly = any(failure.probe == SESSIONS_PROBE for failure in view.failures)
+    none = "the next holder is not visible to our role" if partly else "no session holds it next"
+    then = none if after is None or partly else f"{short(after)} holds it next"
     key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
     return f"vacuum can then remove up to {dead:,} dead rows of the queues; {then}{key}"

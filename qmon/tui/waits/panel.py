@@ -9,6 +9,7 @@ from typing import Final
 from qmon.model import text
 from qmon.model.rates.counters import CounterRates
 from qmon.model.samples.waits import WaitSource
+from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.text import sparkline
 from qmon.model.view import View
 from qmon.model.waits.known import meaning
@@ -149,7 +150,7 @@ def nothing(view: View | None, wanted: str) -> str:
     if found is not None:
         return f"no wait matches {clean(wanted)}" if wanted and found.rates else "no session is waiting or running"
     for failure in view.failures:
-        if failure.probe in ("waits", "waits over time", "wait_totals"):
+        if failure.probe in ("waits", "waits over time", "wait_totals", SESSIONS_PROBE):
             return clean(failure.words)
     return "waits come with the second poll"
 

@@ -135,7 +135,7 @@ SELECT
     CAST(coalesce(pg_partition_root(coalesce(w.relation, r.relation)), w.relation, r.relation) AS bigint) AS table_id,
     CAST(extract(epoch FROM a.backend_start) AS float8) AS started_at,
     coalesce(a.backend_type, '') AS kind,
-    CASE WHEN f.session = 0 THEN 'prepared' WHEN a.pid IS NULL THEN 'gone' ELSE coalesce(a.state, '') END AS state,
+    CASE WHEN f.session = 0 THEN 'prepared' WHEN a.pid IS NULL THEN 'gone' ELSE coalesce(nullif(a.state, 'disabled'), '') END AS state,
     CAST(extract(epoch FROM clock_timestamp() - coalesce(a.state_change, own.prepared)) AS float8) AS state_s,
     CAST(extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, own.prepared)) AS float8) AS transaction_s,
     coalesce(CAST(u.rolname AS text), CAST(own.owner AS text), '') AS login,

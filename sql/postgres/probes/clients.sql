@@ -6,7 +6,7 @@
 -- > started_at  when it began, seconds since the epoch
 -- > application its application name
 -- > login       who it is
--- > state       active, idle, idle in transaction …
+-- > state       active, idle, idle in transaction …; empty if it is not shown to our role or track_activities is off in it
 -- > begun_s     seconds since its last statement began
 -- > quiet_s     seconds since its state last changed: for how long it has been idle, or at work
 -- > wait_kind   class of what it waits for (Lock, Client, Timeout …), empty where it runs
@@ -16,7 +16,7 @@ SELECT
     CAST(extract(epoch FROM a.backend_start) AS float8) AS started_at,
     coalesce(a.application_name, '') AS application,
     coalesce(CAST(pg_get_userbyid(a.usesysid) AS text), '') AS login,
-    coalesce(a.state, '') AS state,
+    CASE WHEN a.state = 'disabled' OR a.backend_start IS NULL THEN '' ELSE coalesce(a.state, 'starting') END AS state,
     CAST(extract(epoch FROM clock_timestamp() - a.query_start) AS float8) AS begun_s,
     CAST(extract(epoch FROM clock_timestamp() - a.state_change) AS float8) AS quiet_s,
     coalesce(a.wait_event_type, '') AS wait_kind,

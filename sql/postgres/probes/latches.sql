@@ -25,7 +25,7 @@ LEFT JOIN pg_locks AS l
     AND l.locktype = 'relation'
     AND l.granted
     AND l.relation = ANY (CAST(:tables AS oid[]))
-WHERE a.state = 'active'
+WHERE a.state IN ('active', 'disabled')
     AND lower(a.wait_event) IN ('buffercontent', 'buffer_content')
     AND a.application_name NOT LIKE 'qmon %'
 LIMIT 200

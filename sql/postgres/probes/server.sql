@@ -11,7 +11,9 @@
 -- > commits        transactions committed since the reset
 -- > rollbacks      transactions rolled back since the reset
 -- > deadlocks      deadlocks since the reset
--- > sees_sessions  false where our role sees no session but its own
+-- > sees_sessions  false if our role sees only its own sessions
+-- > untracked      sessions of programs in which track_activities is off, as far as our role may see them
+-- > counts         false if track_counts is off for this database or server: the counters of tables stand still
 -- > role           our role, quoted, for the GRANT that would help
 SELECT
     CAST(extract(epoch FROM clock_timestamp()) AS float8) AS now_at,
@@ -32,12 +34,27 @@ SELECT
     pg_stat_get_db_xact_rollback(d.oid) AS rollbacks,
     pg_stat_get_db_deadlocks(d.oid) AS deadlocks,
     pg_has_role('pg_read_all_stats', 'USAGE') AS sees_sessions,
+    s.untracked,
+    -- A value that was set for our role or session does not apply to other sessions.
+    CASE
+        WHEN CAST(current_setting('track_counts') AS boolean) THEN true
+        ELSE (
+            SELECT g.source IN ('user', 'database user', 'client', 'session')
+            FROM pg_settings AS g
+            WHERE g.name = 'track_counts'
+        )
+    END AS counts,
     CAST(quote_ident(current_user) AS text) AS role
 FROM pg_database AS d
 CROSS JOIN LATERAL (
     SELECT
         CAST(count(*) FILTER (WHERE coalesce(a.application_name, '') NOT LIKE 'qmon %') AS int) AS sessions,
-        CAST(count(*) FILTER (WHERE a.application_name = 'qmon poll') AS int) AS pollers
+        CAST(count(*) FILTER (WHERE a.application_name = 'qmon poll') AS int) AS pollers,
+        CAST(count(*) FILTER (
+            WHERE a.state = 'disabled'
+                AND a.backend_type IN ('client backend', 'parallel worker')
+                AND coalesce(a.application_name, '') NOT LIKE 'qmon %'
+        ) AS int) AS untracked
     FROM pg_stat_get_activity(NULL) AS a
     WHERE a.datid = d.oid
 ) AS s

@@ -1,5 +1,6 @@
 -- What the sessions that are at work wait for at this moment; parallel workers count by themselves, qmon's own sessions
--- are left out.
+-- are left out. If track_activities is off in a session, only its wait is shown: it counts unless it waits for its
+-- client's next statement.
 -- > kind     class of the wait (Lock, LWLock, IO, Client …); CPU where the session runs
 -- > event    name of the wait; empty where the session runs
 -- > sessions how many sessions
@@ -8,7 +9,7 @@ SELECT
     coalesce(a.wait_event, '') AS event,
     CAST(count(*) AS int) AS sessions
 FROM pg_stat_get_activity(NULL) AS a
-WHERE a.state = 'active'
+WHERE (a.state = 'active' OR (a.state = 'disabled' AND a.wait_event IS DISTINCT FROM 'ClientRead'))
     AND a.backend_type IN ('client backend', 'parallel worker')
     AND a.application_name NOT LIKE 'qmon %'
     AND a.pid <> pg_backend_pid()

@@ -5,12 +5,14 @@
 -- > in_recovery    true on a readable secondary, and where the database may only be read
 -- > replay_paused  always false: see the probe "replica"
 -- > behind_s       NULL: see the probe "replica"
--- > sessions       sessions connected to this database, without qmon's own
+-- > sessions       sessions connected to this database, without qmon's own; NULL if we see only our own sessions
 -- > pollers        sessions of qmons that poll this database, ours among them; NULL where we see no session but our own
 -- > commits        NULL: see the probe "server_counters"
 -- > rollbacks      NULL: not counted
 -- > deadlocks      NULL: see the probe "server_counters"
--- > sees_sessions  false where our login sees no session but its own
+-- > sees_sessions  false if our login sees only its own sessions
+-- > untracked      always 0: the server tracks every session
+-- > counts         always true: the server always counts
 -- > role           our user in this database, quoted, for the GRANT that would help
 SELECT
     CAST(DATEDIFF(DAY, '19700101', t.now) * 86400.0 + DATEDIFF(SECOND, CAST(t.now AS date), t.now) AS float)
@@ -28,12 +30,14 @@ SELECT
         AS in_recovery,
     CAST(0 AS bit) AS replay_paused,
     CAST(NULL AS float) AS behind_s,
-    s.sessions,
+    CASE WHEN HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', N'VIEW DATABASE STATE') = 1 THEN s.sessions END AS sessions,
     CASE WHEN HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', N'VIEW DATABASE STATE') = 1 THEN s.pollers END AS pollers,
     CAST(NULL AS bigint) AS commits,
     CAST(NULL AS bigint) AS rollbacks,
     CAST(NULL AS bigint) AS deadlocks,
     CAST(CASE WHEN HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', N'VIEW DATABASE STATE') = 1 THEN 1 ELSE 0 END AS bit) AS sees_sessions,
+    CAST(0 AS int) AS untracked,
+    CAST(1 AS bit) AS counts,
     CAST(QUOTENAME(USER_NAME()) AS nvarchar(260)) AS role
 FROM (SELECT SYSUTCDATETIME() AS now) AS t
 CROSS JOIN (

@@ -1,0 +1,124 @@
+"""Tells which right a refused statement needs, from its text and from the object that the server names.
+
+PostgreSQL says on which object a right is missing, and not which right: "permission denied for table jobs".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.S)
+_READS: Final = re.compile(r"\s*(SELECT|WITH|EXECUTE|PREPARE|TABLE|DECLARE)\b", re.I)
+_WORDS: Final = {
+    "table": "",
+    "view": "",
+    "materialized view": "",
+    "sequence": "SEQUENCE ",
+    "schema": "SCHEMA ",
+    "function": "FUNCTION ",
+    "procedure": "PROCEDURE ",
+    "database": "DATABASE ",
+}
+KINDS: Final = tuple(_WORDS)
+_CREATED: Final = r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:UNLOGGED\s+)?"
+_IN_A_SCHEMA: Final = r"(?:TABLE|VIEW|MATERIALIZED\s+VIEW|SEQUENCE|FUNCTION|PROCEDURE|TYPE|DOMAIN)\s+"
+_ONLY: Final = r"(?:ONLY\s+)?"
+_READ: Final = rf"(?<!DELETE )(?:FROM|JOIN|USING|,)\s+{_ONLY}{{name}}"
+# The ways to use a table, each with the rights that it needs. UPDATE and DELETE read the columns of their WHERE.
+_USES: Final = (
+    (r"INSERT\s+INTO\s+{name}(?=[^;]*\b(?:RETURNING|ON\s+CONFLICT)\b)", ("SELECT",)),
+    (r"INSERT\s+INTO\s+{name}(?=[^;]*\bDO\s+UPDATE\b)", ("UPDATE",)),
+    (r"INSERT\s+INTO\s+{name}", ("INSERT",)),
+    (rf"(?<!FOR )UPDATE\s+{_ONLY}{{name}}", ("SELECT", "UPDATE")),
+    (rf"DELETE\s+FROM\s+{_ONLY}{{name}}", ("SELECT", "DELETE")),
+    (rf"TRUNCATE\s+(?:TABLE\s+)?{_ONLY}{{name}}", ("TRUNCATE",)),
+    (r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:CONSTRAINT\s+)?TRIGGER\b[^;]*?\bON\s+{name}", ("TRIGGER",)),
+    (r"REFERENCES\s+{name}", ("REFERENCES",)),
+    (rf"{_READ}(?=[^;]*\bFOR\s+(?:NO\s+KEY\s+)?(?:UPDATE|SHARE)\b)", ("UPDATE",)),
+    (_READ, ("SELECT",)),
+)  # fmt: skip
+_ORDER: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")
+
+
+def grant_for(kind: str, what: str, role: str, text: str) -> str:
+    """Return the GRANT that lets ``role`` run the statement ``text``, or an empty string if the text does not tell.
+
+    ``kind`` and ``what``: the object as the server names it, such as ``table`` and ``jobs``.
+    """
+    sql = " ".join(_COMMENT.sub(" ", text).split())
+    rights, name = _rights(kind, what, sql)
+    return f"GRANT {', '.join(rights)} ON {_WORDS[kind]}{name} TO {quoted(role)}" if rights else ""
+
+
+def quoted(name: str) -> str:
+    """The name as it is written in a statement; one that is quoted stays as it is."""
+    if name.startswith('"') or re.fullmatch(r"[a-z_][a-z0-9_$]*", name):
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _rights(kind: str, what: str, sql: str) -> tuple[tuple[str, ...], str]:
+    name = quoted(what)
+    if kind == "database":
+        return _of_database(sql), name
+    if kind == "schema":
+        return _of_schema(what, sql), name
+    if kind in ("function", "procedure"):
+        return ("EXECUTE",), _qualified(what, sql)
+    if kind == "sequence":
+        return _of_sequence(what, sql), _qualified(what, sql)
+    return _of_table(what, sql), _qualified(what, sql)
+
+
+def _of_database(sql: str) -> tuple[str, ...]:
+    if not sql:  # while connecting
+        return ("CONNECT",)
+    if re.search(r"CREATE\s+(?:SCHEMA|EXTENSION|PUBLICATION)\b", sql, re.I):
+        return ("CREATE",)
+    return ("TEMPORARY",) if re.search(r"\bTEMP(?:ORARY)?\b|pg_temp", sql, re.I) else ()
+
+
+def _of_schema(what: str, sql: str) -> tuple[str, ...]:
+    schema = rf"{_spelt(what)}\s*\."
+    made = rf"{_CREATED}{_IN_A_SCHEMA}(?:IF\s+NOT\s+EXISTS\s+)?{schema}"
+    indexed = rf"CREATE\s+(?:UNIQUE\s+)?INDEX\b[^;]*?\bON\s+{_ONLY}{schema}"
+    return ("USAGE", "CREATE") if re.search(f"{made}|{indexed}", sql, re.I) else ("USAGE",)
+
+
+def _of_sequence(what: str, sql: str) -> tuple[str, ...]:
+    if re.search(r"\bsetval\s*\(", sql, re.I):
+        return ("UPDATE",)
+    if re.search(rf"\b(?:FROM|JOIN)\s+{_named(what)}", sql, re.I) or not re.search(r"nextval|INSERT\s+INTO", sql, re.I):
+        return ("SELECT",)
+    return ("USAGE",)
+
+
+def _of_table(what: str, sql: str) -> tuple[str, ...]:
+    name = _named(what)
+    needed = {right for use, rights in _USES if re.search(use.replace("{name}", name), sql, re.I) for right in rights}
+    if not needed and not re.search(name, sql, re.I) and _READS.match(sql) and not _calls(sql):
+        needed = {"SELECT"}  # a view's or partition's table, or a prepared statement
+    return tuple(right for right in _ORDER if right in needed)
+
+
+def _calls(sql: str) -> bool:
+    """Whether a statement calls a function of the users, which may do anything."""
+    return bool(re.match(r'\s*SELECT\b[^;]*?(?:"[^"]+"|\w+)\s*\.\s*(?:"[^"]+"|\w+)\s*\(', sql, re.I))
+
+
+def _qualified(what: str, sql: str) -> str:
+    """The name with its schema, if the statement has it."""
+    before = re.findall(rf'("[^"]+"|[\w$]+)\s*\.\s*{_spelt(what)}', sql, re.I)
+    schemas = {quoted(each.strip('"')) for each in before}
+    return f"{schemas.pop()}.{quoted(what)}" if len(schemas) == 1 else quoted(what)
+
+
+def _named(what: str) -> str:
+    return rf'(?:(?:"[^"]+"|[\w$]+)\s*\.\s*)?{_spelt(what)}'
+
+
+def _spelt(what: str) -> str:
+    """The name in quotes, or without."""
+    bare = what.strip('"')
+    return rf'(?:"{re.escape(bare)}"|\b{re.escape(bare)}\b(?!"))'

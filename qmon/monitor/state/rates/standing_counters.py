@@ -1,0 +1,118 @@
+"""Notices rows that move while the counters of their table stand still: a rate of 0 is then wrong.
+
+PostgreSQL counts in each session. A session with ``track_counts`` off counts nothing, and one inside a long procedure
+reports nothing until it ends. Idle sessions report up to ten seconds late.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from qmon.model.samples.polled import CounterSample
+from qmon.model.snapshot import QueueSamples
+
+WHY: Final = "rows move and their table's counters do not: track_counts may be off in the sessions that move them"
+# Seconds for which rows that have moved speak against a rate of 0: rates cover about as much.
+_RECENT_S: Final = 15.0
+
+
+@dataclass(slots=True)
+class _Kind:
+    """One kind of movement. ``seen_at``: when rows last moved without the counter; server clock, seconds."""
+
+    total: int | None = None
+    seen_at: float | None = None
+
+    def add(self, total: int, at: float, *, moved: bool) -> None:
+        """Take in the counter's total, and whether rows have moved since the poll before."""
+        if total != self.total:
+            self.total, self.seen_at = total, None
+        elif moved:
+            self.seen_at = at
+
+    def contradicts(self, at: float) -> bool:
+        """Whether rows have moved lately, and the counter has not."""
+        return self.seen_at is not None and at - self.seen_at <= _RECENT_S
+
+
+@dataclass(slots=True)
+class StandingCounters:
+    """The memory of one queue. Not thread-safe: one thread folds.
+
+    ``pushes``, ``pops``: as of the last poll, the counters that this rate is made of stand still while rows move.
+    """
+
+    pushes: bool = False
+    pops: bool = False
+    _inserted: _Kind = field(default_factory=_Kind)
+    _added: _Kind = field(default_factory=_Kind)
+    _left: _Kind = field(default_factory=_Kind)
+    _before: QueueSamples | None = None
+    _issued: int | None = None
+    """The last id that had been drawn when the number of inserted rows last changed."""
+
+    def add(self, q: QueueSamples, at: float) -> None:
+        """Take in the samples of one poll, read at ``at`` (server clock, seconds)."""
+        counters = q.counters
+        if counters is None or q.head is None or not _by_session(counters):
+            return
+        before, self._before = self._before, q
+        updated = counters.updated if q.layout.state is not None else 0
+        through = _passed_through(before, q)
+        left = _head_left(before, q)
+        if counters.inserted != self._inserted.total:
+            self._issued = q.last_id
+        head = _number(q)
+        new = left and head is not None and self._issued is not None and head > self._issued
+        self._inserted.add(counters.inserted, at, moved=through or new)
+        self._added.add(counters.inserted + updated, at, moved=_grew(before, q, replaced=left))
+        gone = through or left or _shrank(before, q)
+        self._left.add(counters.updated + counters.deleted, at, moved=gone)
+        self.pushes = self._inserted.contradicts(at) or self._added.contradicts(at)
+        self.pops = self._left.contradicts(at)
+
+
+def _by_session(counters: CounterSample) -> bool:
+    """Whether sessions count, and not the server for all of them (SQL Server)."""
+    return counters.counted and counters.modified_since_analyze is not None
+
+
+def _rows(q: QueueSamples) -> int | None:
+    """The ready rows, if all were counted."""
+    return q.head.counted if q.head is not None and q.head.counted < q.head_limit else None
+
+
+def _number(q: QueueSamples) -> int | None:
+    """The id at the head of a queue that is popped in the order of its ids."""
+    if q.head is None or q.layout.traits.order != "fifo" or q.layout.due_at is not None:
+        return None
+    text = q.head.head_id or ""
+    return int(text) if text.removeprefix("-").isdecimal() else None
+
+
+def _grew(before: QueueSamples | None, q: QueueSamples, *, replaced: bool) -> bool:
+    """Rows have become ready, and not by their due times: there are more, or as many although some left."""
+    then, now = (None if before is None else _rows(before)), _rows(q)
+    if then is None or now is None or q.layout.due_at is not None:
+        return False
+    return now > then or (replaced and now == then)
+
+
+def _shrank(before: QueueSamples | None, q: QueueSamples) -> bool:
+    then, now = (None if before is None else _rows(before)), _rows(q)
+    return then is not None and now is not None and now < then
+
+
+def _head_left(before: QueueSamples | None, q: QueueSamples) -> bool:
+    """The row that was the head is ready no more: the head has a greater id now."""
+    then, now = (None if before is None else _number(before)), _number(q)
+    return then is not None and now is not None and now > then
+
+
+def _passed_through(before: QueueSamples | None, q: QueueSamples) -> bool:
+    """Ids were drawn while no row was ready at either poll. Ids are also drawn for rows that are never inserted, so
+    this is no proof if rows are ready."""
+    if before is None or before.last_id is None or q.last_id is None:
+        return False
+    return q.last_id > before.last_id and _rows(before) == 0 and _rows(q) == 0

@@ -1,0 +1,242 @@
+"""A role with few rights, and servers with settings turned off: what cannot be seen is unknown, never 0."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from urllib.parse import quote
+
+import pytest
+
+from qmon.engines.base import Session
+from qmon.errors import PermissionMissing
+from qmon.model.layout.layout import Clients
+from qmon.model.report import status_object
+from qmon.model.snapshot import SESSIONS_PROBE
+from qmon.model.view import View
+from qmon.model.waits.blocking import Role
+from qmon.monitor.one_shot import view_over
+from qmon.monitor.state.rates.standing_counters import WHY
+from qmon.tui.blocking import tree
+from qmon.tui.overview import panels
+from qmon.tui.spans import Line
+from qmon.tui.waits import horizon, panel
+from tests.cli.calling import call
+from tests.contract.engines import opened, sql
+from tests.contract.sessions import open_sessions
+from tests.contract.watching import Watched, installed, said_at_once, target_of, watching
+from tests.facts import connected, query
+
+
+@pytest.fixture
+def role(database: str) -> Iterator[str]:
+    """A role of this database that may log in and nothing else."""
+    name = f"few rights {database.rsplit('/', 1)[1].split('?')[0]}"
+    query(database, f'CREATE ROLE "{name}" LOGIN')
+    try:
+        yield name
+    finally:
+        query(database, f'DROP OWNED BY "{name}"')
+        query(database, f'DROP ROLE "{name}"')
+
+
+def url_of(database: str, role: str) -> str:
+    return database.replace("postgres@", f"{quote(role)}@", 1)
+
+
+def reader(database: str, role: str) -> str:
+    """The URL of the role, which may read the tables of applications now."""
+    query(database, f'GRANT SELECT ON ALL TABLES IN SCHEMA public TO "{role}"')
+    return url_of(database, role)
+
+
+def words(lines: Line | list[Line]) -> str:
+    parts = [lines] if lines and isinstance(lines[0][0], str) else lines
+    return "\n".join("".join(span[0] for span in line) for line in parts)
+
+
+def the_reason(view: View) -> str:
+    return next((failure.words for failure in view.failures if failure.probe == SESSIONS_PROBE), "")
+
+
+def test_a_role_that_sees_no_other_session_is_shown_the_lock_chain_and_no_zeros(database: str, role: str) -> None:
+    (layout,) = installed(database, "fifo")
+    query(database, "SELECT fifo_push('x') FROM generate_series(1, 9)")
+    with watching(reader(database, role), [layout]) as watched, open_sessions(database) as s:
+        blocker = s.open("blocker", "LOCK TABLE fifo IN ROW EXCLUSIVE MODE", "SELECT pg_current_xact_id()")
+        waiter = s.wait("waiter", "LOCK TABLE fifo IN SHARE MODE")
+        view = watched.view(lambda v: v.server.blocking is not None and v.server.blocking.waiters == 1, polls=3)
+        assert view.server.blocking is not None
+        top, below = view.server.blocking.places
+        assert (top.key, top.role, below.key) == ((blocker, ""), Role.RUNNING, (waiter, ""))
+        assert below.session.object == "table public.fifo"
+        assert (view.server.waits, view.server.waiting, view.server.horizon) == (None, None, None)
+        assert "pg_read_all_stats" in the_reason(view)
+        line = words(panels.target_line(view, 160))
+        assert "blocked 1" in line
+        assert "waits –" in line
+        assert "not visible" in words(tree.lines(top, 160, 5))
+        assert "our role sees only its own sessions" in words(horizon.lines(view, 200, 9))
+        assert "our role sees only its own sessions" in panel.nothing(view, "")
+
+
+def test_the_report_of_such_a_role_has_null_and_the_reason(database: str, role: str) -> None:
+    (layout,) = installed(database, "fifo")
+    report = status_object(view_over(target_of(reader(database, role)), [layout], over_s=1.0))
+    assert (report["blocked"], report["waits"], report["horizon"]) == (0, None, None)
+    assert report["sessions"] is not None
+    assert set(report["unknown"]) == {"waits", "horizon"}
+    assert all("own sessions" in reason for reason in report["unknown"].values())
+    told = call("status", reader(database, role), "--over", "1s").output
+    assert 'GRANT pg_read_all_stats TO "few rights' in told
+
+
+def test_poppers_of_others_are_counted_by_name_and_what_they_do_is_unknown(database: str, role: str) -> None:
+    (layout,) = installed(database, "fifo")
+    layouts = [replace(layout, poppers=Clients(application="mailer-*"))]
+    with watching(reader(database, role), layouts) as watched, connected(database) as popper:
+        popper.execute("SET application_name = 'mailer-1'")
+        queue = watched.queue("fifo", lambda q: q.poppers.value == 1)
+        assert (queue.poppers_waiting.value, queue.pushers.value) == (None, None)
+
+
+def test_waits_and_blocking_are_seen_while_activities_are_not_tracked(database: str) -> None:
+    (layout,) = installed(database, "fifo")
+    name = database.rsplit("/", 1)[1].split("?")[0]
+    query(database, f'ALTER DATABASE "{name}" SET track_activities = off')
+    with watching(database, [layout]) as watched, open_sessions(database) as s:
+        s.open("blocker", "LOCK TABLE fifo IN ROW EXCLUSIVE MODE", "SELECT pg_current_xact_id()")
+        s.wait("waiter", "LOCK TABLE fifo IN SHARE MODE")
+        view = watched.view(lambda v: v.server.blocking is not None and v.server.blocking.waiters == 1, polls=3)
+        assert any(wait.kind == "Lock" for wait in view.server.waits or ())
+        assert "track_activities is off in 2 sessions" in the_reason(view)
+        queue = view.queue("fifo")
+        assert queue is not None
+        assert (queue.pushers.value, queue.poppers.value) == (None, None)
+        assert view.server.horizon is None
+        assert "track_activities is off" in words(horizon.lines(view, 200, 9))
+
+
+@contextlib.contextmanager
+def working(database: str, settings: str, *statements: str) -> Iterator[None]:
+    """A session with these settings that runs the statements, some twelve rounds a second."""
+    done = threading.Event()
+
+    def work() -> None:
+        with connected(database) as worker:
+            worker.execute(settings)
+            while not done.wait(0.08):
+                for statement in statements:
+                    worker.execute(statement).fetchall()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def codes(watched: Watched) -> set[str]:
+    return {verdict.code for view in watched.views for queue in view.queues for verdict in queue.verdicts}
+
+
+@pytest.mark.parametrize("design", ["fifo", "status"])
+@pytest.mark.parametrize("left", [0, 20], ids=["nothing stays ready", "some stay ready"])
+def test_rates_are_unknown_while_the_sessions_of_the_workers_count_nothing(
+    database: str, monkeypatch: pytest.MonkeyPatch, design: str, left: int
+) -> None:
+    said_at_once(monkeypatch)
+    (layout,) = installed(database, design)
+    query(database, f"SELECT {design}_push('x') FROM generate_series(1, {left})")
+    work = (f"SELECT {design}_push('x')", f"SELECT {design}_pop()")
+    with watching(database, [layout]) as watched, working(database, "SET track_counts = off", *work):
+        watched.queue(design, lambda q: WHY in (q.push_rate.reason, q.pop_rate.reason))
+        after = len(watched.views)
+        until = time.monotonic() + 12
+        watched.view(lambda v: time.monotonic() >= until)
+        queues = [queue for view in watched.views[after:] if (queue := view.queue(design)) is not None]
+        assert all(queue.pop_rate.value is None and queue.push_rate.value is None for queue in queues)
+        assert not {"poppers not claiming", "no poppers", "no pops"} & codes(watched)
+
+
+def test_a_queue_that_nobody_pops_is_still_named_while_its_counters_stand_still(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said_at_once(monkeypatch)
+    (layout,) = installed(database, "fifo")
+    query(database, "SELECT fifo_push('x') FROM generate_series(1, 9)")
+    with watching(database, [layout]) as watched:
+        queue = watched.queue("fifo", lambda q: q.verdict.code in ("no pops", "no poppers"))
+        assert queue.pop_rate.value == 0
+
+
+def test_rates_are_unknown_if_the_server_counts_nothing(database: str) -> None:
+    (layout,) = installed(database, "fifo")
+    name = database.rsplit("/", 1)[1].split("?")[0]
+    query(database, f'ALTER DATABASE "{name}" SET track_counts = off')
+    work = ("SELECT fifo_push('x')", "SELECT fifo_pop()")
+    with watching(database, [layout]) as watched, working(database, "SELECT 1", *work):
+        view = watched.view(lambda v: any(f.probe == "track_counts" for f in v.failures), polls=4)
+        queue = view.queue("fifo")
+        assert queue is not None
+        assert (queue.push_rate.value, queue.pop_rate.value) == (None, None)
+        assert "track_counts is off" in queue.pop_rate.reason
+
+
+NEEDED = {
+    "CREATE SCHEMA made": "GRANT CREATE ON DATABASE",
+    "CREATE TEMP TABLE made (i int)": "GRANT TEMPORARY ON DATABASE",
+    'CREATE TABLE "o\'dd".made (i int)': "GRANT USAGE, CREATE ON SCHEMA",
+    'SELECT * FROM "o\'dd"."My jobs"': "GRANT USAGE ON SCHEMA",
+    'SELECT j.id FROM public."My jobs" AS j': 'GRANT SELECT ON public."My jobs" TO',
+    'INSERT INTO public."My jobs" (body) VALUES (1)': 'GRANT INSERT ON public."My jobs" TO',
+    'INSERT INTO public."My jobs" (body) VALUES (1) RETURNING id': 'GRANT SELECT, INSERT ON public."My jobs" TO',
+    'UPDATE public."My jobs" SET body = 1 WHERE id = 2': 'GRANT SELECT, UPDATE ON public."My jobs" TO',
+    'DELETE FROM ONLY public."My jobs" WHERE id = 2': 'GRANT SELECT, DELETE ON public."My jobs" TO',
+    'TRUNCATE public."My jobs"': 'GRANT TRUNCATE ON public."My jobs" TO',
+    'SELECT id FROM public."My jobs" FOR UPDATE SKIP LOCKED': 'GRANT SELECT, UPDATE ON public."My jobs" TO',
+    "SELECT nextval('public.numbers')": "GRANT USAGE ON SEQUENCE public.numbers TO",
+    "SELECT setval('public.numbers', 7)": "GRANT UPDATE ON SEQUENCE public.numbers TO",
+    "SELECT last_value FROM public.numbers": "GRANT SELECT ON SEQUENCE public.numbers TO",
+    "SELECT public.work()": "GRANT EXECUTE ON FUNCTION public.work",
+}
+
+
+@pytest.mark.parametrize("statement", NEEDED)
+def test_the_hint_names_the_right_that_the_statement_needs(database: str, role: str, statement: str) -> None:
+    name = database.rsplit("/", 1)[1].split("?")[0]
+    query(database, 'CREATE SCHEMA "o\'dd"')
+    for schema in ('"o\'dd"', "public"):
+        query(database, f'CREATE TABLE {schema}."My jobs" (id int GENERATED ALWAYS AS IDENTITY, body int)')
+    query(database, "CREATE SEQUENCE public.numbers")
+    query(database, "CREATE FUNCTION public.work() RETURNS int LANGUAGE sql RETURN 1")
+    query(database, "REVOKE ALL ON FUNCTION public.work() FROM PUBLIC")
+    query(database, f'REVOKE TEMPORARY ON DATABASE "{name}" FROM PUBLIC')
+    given = []
+    for _ in range(3):
+        with opened(url_of(database, role), Session("test")) as connection:
+            try:
+                connection.execute(sql(statement))
+                break
+            except PermissionMissing as problem:
+                given.append(problem.grant)
+        query(database, "SET search_path = public; " + given[-1])
+    else:
+        pytest.fail(f"still refused after {given}")
+    assert given
+    assert given[0].startswith(NEEDED[statement]), given
+    assert given[0].endswith(f'TO "{role}"')
+
+
+def test_a_check_of_a_queue_does_not_fail_because_the_registry_is_closed(database: str, role: str) -> None:
+    installed(database, "fifo")
+    url = reader(database, role)
+    query(database, "CREATE TABLE jobs (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text)")
+    query(database, f'GRANT SELECT ON fifo, jobs TO "{role}"')
+    told = call("check", url, "--crit", "ready>1000")
+    assert (told.exit_code, "CRITICAL" in told.output) == (0, False), told.output

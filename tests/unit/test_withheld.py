@@ -1,0 +1,129 @@
+"""What shows only a part of the sessions, or of the work, is unknown in the snapshot of either engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.samples.horizon import HorizonSample
+from qmon.model.samples.polled import CounterSample, HeadSample, ServerSample, WaitSample
+from qmon.model.samples.waits import WaitSource, WaitTotals
+from qmon.model.snapshot import SESSIONS_PROBE, QueueSamples, Snapshot
+from qmon.monitor.poll.withheld import withhold_partial
+from qmon.monitor.state.rates.standing_counters import StandingCounters
+
+GRANT = "GRANT VIEW SERVER STATE TO [me]"
+FIFO = Layout("f", "fifo", TableName("p", "f"), id="id")
+STATUS = replace(FIFO, queue="s", design="status", state=StateColumn("st", 1, 2))
+COUNTERS = CounterSample(1, 100, 50, 40, 0, 10, 0, 190, 0, 0, 8192)
+
+
+def holder(kind: str, held_s: float | None, age: int = 5) -> HorizonSample:
+    return HorizonSample(
+        kind, 61 if kind == "session" else 0, "", "700", age, held_s, None, "", None, "", "", "", "", ""
+    )
+
+
+def snapshot(engine: str = "sqlserver", **server: object) -> Snapshot:
+    known = ServerSample(1000.0, 500.0, None, False, 5, 100, 0, 0)
+    return Snapshot(
+        "t", engine, "16.0", 1, 1000.0, 1000.0, 3.0, 1.5, 10, 2.0, replace(known, **server),  # type: ignore[arg-type]
+        queues=(QueueSamples(FIFO, counters=COUNTERS),), waits=(), horizon=(),
+        waits_total=WaitTotals(WaitSource.SAMPLED, 0.0, 9.0, ()),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["postgres", "sqlserver"])
+def test_a_role_that_sees_its_own_sessions_alone_gives_no_waits_and_no_horizon(engine: str) -> None:
+    found = withhold_partial(snapshot(engine, sees_sessions=False), GRANT)
+    assert (found.waits, found.waits_total, found.horizon) == (None, None, None)
+    (failure,) = found.failures
+    assert (failure.probe, failure.grant) == (SESSIONS_PROBE, GRANT)
+
+
+def test_what_is_seen_whole_stays() -> None:
+    whole = replace(snapshot(), waits=(WaitSample("Lock", "LCK_M_X", 1),))
+    assert withhold_partial(whole, GRANT) is whole
+
+
+@pytest.mark.parametrize(
+    ("held", "known"),
+    [
+        ((), True),
+        ((holder("session", 2.0),), True),
+        ((holder("slot", None),), True),
+        ((holder("session", None),), False),
+        ((holder("session", None, age=50_000),), True),
+    ],
+)
+def test_a_session_without_times_leaves_open_who_holds_the_horizon(
+    held: tuple[HorizonSample, ...], known: bool
+) -> None:
+    found = withhold_partial(replace(snapshot(untracked=2), horizon=held), GRANT)
+    assert (found.horizon is not None) is known
+    assert "track_activities is off in 2 sessions" in found.failures[0].reason
+    assert found.waits == ()
+
+
+def test_a_long_holder_is_a_finding_even_among_a_part() -> None:
+    held = (holder("prepared", 900.0),)
+    assert withhold_partial(replace(snapshot(sees_sessions=False), horizon=held), GRANT).horizon == held
+
+
+def test_without_track_counts_there_are_no_rates() -> None:
+    (queue,) = withhold_partial(snapshot("postgres", counts=False), GRANT).queues
+    assert "track_counts is off" in queue.unknown["rates"]
+    assert queue.counters is not None
+    assert not queue.counters.counted
+
+
+def seen(
+    head: str | None, ready: int, last_id: int | None, *, layout: Layout = FIFO, **counters: int | None
+) -> QueueSamples:
+    return QueueSamples(
+        layout, counters=replace(COUNTERS, **counters), head=HeadSample(head, 1.0, ready), head_limit=1001,  # type: ignore[arg-type]
+        last_id=last_id,
+    )  # fmt: skip
+
+
+MOVES = {
+    "nothing moves": ([seen("7", 5, 20)] * 3, (False, False)),
+    "the head is popped": ([seen("7", 5, 20), seen("8", 4, 20)], (False, True)),
+    "a message is pushed": ([seen("7", 5, 20), seen("7", 6, 21)], (True, False)),
+    "one is pushed for each that is popped": ([seen("7", 5, 20), seen("8", 5, 21)], (True, True)),
+    "all pass between two polls": ([seen(None, 0, 20), seen(None, 0, 44)], (True, True)),
+    "ids are drawn, and none comes": ([seen("7", 5, 20), seen("7", 5, 44)], (False, False)),
+    "pops are counted": ([seen("7", 5, 20), seen("8", 4, 20, deleted=41)], (False, False)),
+    "pushes are counted, pops are not": ([seen("7", 5, 20), seen("8", 5, 21, inserted=101)], (False, True)),
+    "pops are counted late": (
+        [seen("7", 5, 20), seen("8", 4, 20), seen("8", 4, 20, deleted=41)], (False, False)
+    ),
+    "a new row is at the head, and pops alone are counted": (
+        [seen("7", 3, 20, layout=STATUS), seen("21", 3, 23, layout=STATUS, updated=53)], (True, False)
+    ),
+    "a message becomes due": (
+        [seen("7", 5, 20, layout=replace(FIFO, due_at="due")), seen("3", 6, 20, layout=replace(FIFO, due_at="due"))],
+        (False, False),
+    ),
+    "the server counts, not the sessions": (
+        [seen("7", 5, 20, modified_since_analyze=None), seen("8", 4, 20, modified_since_analyze=None)], (False, False)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MOVES)
+def test_rows_that_move_without_their_counters_contradict_the_rate(case: str) -> None:
+    polls, wanted = MOVES[case]
+    track = StandingCounters()
+    for number, queue in enumerate(polls):
+        track.add(queue, 1000.0 + number)
+    assert (track.pushes, track.pops) == wanted
+
+
+def test_rows_that_moved_long_ago_contradict_nothing() -> None:
+    track = StandingCounters()
+    for at, head in ((1000.0, "7"), (1001.0, "8"), (1030.0, "8")):
+        track.add(seen(head, 5, 20), at)
+    assert not track.pops
