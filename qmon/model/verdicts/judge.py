@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from qmon.model.figure import NOT_SINCE, Figure, Severity, Verdict
+from qmon.model.operations import Side
 from qmon.model.text import duration
 from qmon.model.verdicts.access import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow import (
@@ -17,6 +18,7 @@ from qmon.model.verdicts.flow import (
     PAUSED,
     RING_FULL,
     STARVED,
+    STILL_S,
     STUCK,
 )
 from qmon.model.verdicts.messages import DELIVERED_TWICE, HOLE, ORPHANS, POISON
@@ -68,6 +70,14 @@ def _lacking(s: RuleInput) -> Iterator[tuple[str, str]]:
         for name, figure in (("push rate", s.push_rate), ("pop rate", s.pop_rate)):
             if figure.old:
                 yield name, f"not known: {figure.reason}"
+    if s.ready.value and not s.paused(Side.POPPERS) and not _moves(s):
+        yield "whether messages leave the queue", f"not known: {s.pop_rate.reason or 'there is no rate of pops'}"
+
+
+def _moves(s: RuleInput) -> bool:
+    """Whether it is known how fast messages leave the queue, or lately one has left it."""
+    motion = s.queue.motion
+    return s.moved is not None or (motion is not None and motion.moved_s is not None and motion.moved_s < STILL_S)
 
 
 def _why(s: RuleInput, figure: Figure) -> str:
