@@ -70,14 +70,16 @@ def _lacking(s: RuleInput) -> Iterator[tuple[str, str]]:
         for name, figure in (("push rate", s.push_rate), ("pop rate", s.pop_rate)):
             if figure.old:
                 yield name, f"not known: {figure.reason}"
-    if s.ready.value and not s.paused(Side.POPPERS) and not _moves(s):
-        yield "whether messages leave the queue", f"not known: {s.pop_rate.reason or 'there is no rate of pops'}"
 
 
-def _moves(s: RuleInput) -> bool:
-    """Whether it is known how fast messages leave the queue, or lately one has left it."""
+def _unmoved(s: RuleInput) -> str:
+    """Why it is not known whether messages leave the queue; empty if it is, or if none need leave it."""
     motion = s.queue.motion
-    return s.moved is not None or (motion is not None and motion.moved_s is not None and motion.moved_s < STILL_S)
+    moves = motion is not None and motion.moved_s is not None and motion.moved_s < STILL_S
+    if s.moved is not None or moves or not s.ready.value or s.paused(Side.POPPERS):
+        return ""
+    why = s.pop_rate.reason or "there is no rate of pops"
+    return f"{s.ready.value:,.0f} ready, and whether messages leave the queue is not known: {why}"
 
 
 def _why(s: RuleInput, figure: Figure) -> str:
@@ -95,6 +97,8 @@ HEALTHY: Final = "healthy"
 EMPTY: Final = "empty"
 CANNOT_TELL: Final = "cannot tell"
 """Nothing wrong is seen, but not enough is seen to call the queue healthy."""
+_UNMOVED: Final = "unmoved"
+"""Since when it is not known whether messages leave the queue, among what ``judge`` returns for the next poll."""
 
 RULES: Final[tuple[Rule, ...]] = (
     CANNOT_SEE,
@@ -162,7 +166,12 @@ def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
     verdicts = sorted(found.values(), key=lambda v: -v.severity)
     if verdicts and verdicts[0].severity >= Severity.WARNING:
         return tuple(verdicts), seen
-    if doubt := missing(given) or ("" if HEALTHY in seen else next(iter(unproved.values()), "")):
+    doubt = missing(given) or ("" if HEALTHY in seen else next(iter(unproved.values()), ""))
+    if unmoved := _unmoved(given):
+        first = seen[_UNMOVED] = since.get(_UNMOVED, now_at)
+        if HEALTHY not in seen or now_at - first >= STILL_S:
+            doubt = doubt or unmoved
+    if doubt:
         first = seen[CANNOT_TELL] = since.get(CANNOT_TELL, now_at)
         verdicts.append(Verdict(CANNOT_TELL, doubt, Severity.NOTICE, first, "n" if _throttled(given) else ""))
         return tuple(verdicts), seen

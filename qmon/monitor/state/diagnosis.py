@@ -36,6 +36,7 @@ READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "ring_loss": (_SWEEP,),
     "starved": ("priorities",),
     "archiving": _DONE,
+    "motion": ("head",),
 }
 """What the probes begin with that a field of ``QueueEvidence`` comes from."""
 

@@ -18,7 +18,7 @@ class MotionTrack:
     def __init__(self) -> None:
         self._head: tuple[str | None, float | None] | None = None
         self._rows: dict[str, float] = {}
-        self._began_at = 0.0
+        self._began_at = self._read_at = 0.0
         self._moved_at: float | None = None
 
     def add(self, q: QueueSamples, at: float) -> Motion | None:
@@ -32,12 +32,12 @@ class MotionTrack:
             self._moved_at = at
         if not self._rows:
             return None
+        moved_s = None if self._moved_at is None else at - self._moved_at
         if self._head is None:
-            return Motion(None, None, None if self._moved_at is None else at - self._moved_at)
-        still_since = self._began_at if self._moved_at is None else max(self._began_at, self._moved_at)
-        return Motion(
-            self._head[0], at - still_since, None if self._moved_at is None else at - self._moved_at
-        )  # fmt: skip
+            return Motion(None, None, moved_s)
+        # Up to the newest poll that read the head: later it may have moved unseen.
+        since = self._began_at if self._moved_at is None else max(self._began_at, self._moved_at)
+        return Motion(self._head[0], max(0.0, self._read_at - since), moved_s)
 
     def _head_moved(self, q: QueueSamples, at: float) -> bool:
         if q.head is None:
@@ -45,9 +45,9 @@ class MotionTrack:
         pushed_at = None if q.head.oldest_s is None else at - q.head.oldest_s
         known = q.head.counted > 0 and (q.head.head_id is not None or pushed_at is not None)
         now = (q.head.head_id, pushed_at) if known else None
-        before, self._head = self._head, now
+        before, self._head, self._read_at = self._head, now, at
         if now is not None and before is not None and _is_same(now, before):
-            self._head = before if now[0] is None else now  # else a clock that drifts would never be seen to move
+            self._head = before  # a slow drift of its time adds up, and is then a move
             return False
         self._began_at = at
         return now != before
