@@ -282,7 +282,7 @@ def _head_stays(s: RuleInput) -> str | None:
         return None
     in_order = q.layout.traits.order in ("fifo", "due") and q.layout.priority is None
     held = q.head is None or q.held is None or any(each.running for each in (*q.held, *q.locked))
-    if not in_order or held or q.partial or s.at_work:
+    if not in_order or held or q.partial or q.elsewhere or s.at_work:
         return None
     which = f"message {motion.head_id}" if motion.head_id is not None else "the same message"
     age = f", {duration(s.oldest.value)} old," if s.oldest.value is not None else ""
