@@ -27,7 +27,7 @@ def head(head_id: str | None, counted: int = 400, oldest_s: float | None = None,
 
 
 def seen(*polls: QueueSamples, every_s: float = 10.0) -> Motion | None:
-    """What is known after these polls."""
+    """Feed these polls to a new track."""
     track, motion = MotionTrack(), None
     for number, q in enumerate(polls):
         motion = track.add(q, 1_000.0 + number * every_s)

@@ -151,7 +151,10 @@ def test_where_a_pop_deletes_stuck_is_told_by_the_age_of_the_transactions_that_h
     unread = replace(HELD, held=None)
     young = polled(unread, writers=(writer(5.0),))
     assert young.stuck == Figure(0.0), "no transaction is old enough"
-    assert young.verdict.proof == "3 ready, and whether messages leave the queue is not known: counters were not read in this poll"
+    assert (
+        young.verdict.proof
+        == "3 ready, and whether messages leave the queue is not known: counters were not read in this poll"
+    )
     assert polled(unread, writers=(writer(400.0),)).verdict.code == "cannot tell"
     assert polled(unread).verdict.code == "cannot tell"
 

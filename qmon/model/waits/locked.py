@@ -45,11 +45,18 @@ def everything_locked(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bo
 
     ``in_transaction``: a message is in progress only while its popper's transaction is open.
     """
-    return _waited_for(q, snapshot.blocking or ()) or _held(q, snapshot.writers or (), in_transaction)
+    return _waited_for(q, snapshot) or _held(q, snapshot.writers or (), in_transaction)
 
 
-def _waited_for(q: QueueSamples, rows: Sequence[BlockingSample]) -> Locked | None:
-    waiters = {(r.session, r.gid) for r in rows if (r.waiting_s or 0.0) >= WAITED_S and _stops_pops(q, r)}
+def _waited_for(q: QueueSamples, snapshot: Snapshot) -> Locked | None:
+    rows = snapshot.blocking or ()
+    # SQL Server's chains have the statements of waiters only while a screen shows them.
+    runs = {client.session: client.statement for client in snapshot.clients or ()}
+    waiters = {
+        (r.session, r.gid)
+        for r in rows
+        if (r.waiting_s or 0.0) >= WAITED_S and _stops_pops(q, r, r.statement or runs.get(r.session, ""))
+    }
     if not waiters:
         return None
     found = forest(rows)
@@ -68,14 +75,14 @@ def _waited_for(q: QueueSamples, rows: Sequence[BlockingSample]) -> Locked | Non
     return Locked(_known_as(s.session, s.gid), f"{who} blocks {sessions} to lock {q.layout.table}")
 
 
-def _stops_pops(q: QueueSamples, row: BlockingSample) -> bool:
+def _stops_pops(q: QueueSamples, row: BlockingSample, statement: str) -> bool:
     """Whether no pop can go on while this session waits: it waits for the whole table, or is itself such a pop."""
     names = _names(q.layout)
     if any(row.object == f"table {name}" for name in names):
         return row.mode != _LETS_POP
     known = {c.table_id for c in (q.counters, q.data_counters) if c is not None}
     of_queue = row.table_id in known or any(row.object.startswith(f"{name} ") for name in names)
-    return of_queue and " row " in row.object + " " and _is_pop(q.layout, row.statement)
+    return of_queue and " row " in row.object and _is_pop(q.layout, statement)
 
 
 def _is_pop(layout: Layout, statement: str) -> bool:
@@ -131,7 +138,9 @@ def _session(number: int, state: str, open_s: float | None, application: str, ho
 def _held(q: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool) -> Locked | None:
     if q.head is None or not q.locked:
         return None
-    read = q.head.counted if q.head.counted < q.head_limit else 0  # a pop may find a free row beyond those that were read
+    read = (
+        q.head.counted if q.head.counted < q.head_limit else 0
+    )  # a pop may find a free row beyond those that were read
     by_session = _by_session(q.locked, writers)
     if not by_session or not read:
         return None

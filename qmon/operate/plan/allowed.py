@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.layout.layout import GroupPart, Layout, LayoutSource
+from qmon.model.layout.layout import GroupPart, Layout
 from qmon.model.operations import Kind, Side
 from qmon.operate.plan.library_queue import Verb, library_queue
 

@@ -1,5 +1,5 @@
--- Tables that inherit from another one, partitions left out: reading the parent reads their rows, too. Of a table with
--- several parents the first.
+-- Tables that inherit from another one, except partitions. Reading the parent reads their rows, too. A table with several
+-- parents is listed with the first.
 -- > table_id  the table's oid
 -- > parent_id its parent's oid
 SELECT CAST(i.inhrelid AS bigint) AS table_id, CAST(i.inhparent AS bigint) AS parent_id
