@@ -295,7 +295,7 @@ def _not_moving(s: RuleInput) -> str | None:
     if s.moved is None:
         in_group = s.layout is not None and s.layout.part is not None
         return _not_taken(s) if in_group else _head_stays(s)
-    if not s.ready.value or s.moved is None or s.moved > 0:
+    if not s.ready.value or s.moved > 0:
         return None
     return f"{s.ready.value:,.0f} ready and not one pop, while {s.push_rate.value or 0:,.1f}/s are pushed"
 

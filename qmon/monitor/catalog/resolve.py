@@ -112,12 +112,8 @@ def resolve(
     found = work.libraries(None if everything else names)
     known = (*before.layouts, *before.lost)
     there = {table.table_id for table in tables}
-    parents = catalog.inherited() if any(layout.is_guess for layout in known) else {}
-    watched = frozenset(before.places.values())
-    for layout in known:
+    for layout in _without_children(catalog, known, before.places):
         place = before.places.get(layout.queue)
-        if layout.is_guess and place is not None and not watched.isdisjoint(ancestors(place, parents)):
-            continue  # it inherits from another queue now, which counts its rows
         if layout.part is None and (layout.source is not LayoutSource.REGISTRY or not read or place in there):
             work.seen_before(layout, place)
     named = (
@@ -130,6 +126,16 @@ def resolve(
             elif likely(finding):
                 work.found(finding)
     return replace(work.result(), of_libraries=found.tables, explained=found.explained)
+
+
+def _without_children(catalog: Catalog, known: Sequence[Layout], places: Mapping[str, int]) -> Iterator[Layout]:
+    """The queues watched before, except guesses whose table now inherits from another queue, which counts their rows."""
+    parents = catalog.inherited() if any(layout.is_guess for layout in known) else {}
+    watched = frozenset(places.values())
+    for layout in known:
+        place = places.get(layout.queue)
+        if not layout.is_guess or place is None or watched.isdisjoint(ancestors(place, parents)):
+            yield layout
 
 
 class _Resolver:
