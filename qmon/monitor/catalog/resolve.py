@@ -129,7 +129,7 @@ def resolve(
 
 
 def _without_children(catalog: Catalog, known: Sequence[Layout], places: Mapping[str, int]) -> Iterator[Layout]:
-    """The queues watched before, except guesses whose table now inherits from another queue, which counts their rows."""
+    """The queues watched before, except guesses whose table inherits from another queue, which counts their rows."""
     parents = catalog.inherited() if any(layout.is_guess for layout in known) else {}
     watched = frozenset(places.values())
     for layout in known:
