@@ -96,6 +96,21 @@ class Starved:
 
 
 @dataclass(frozen=True, slots=True)
+class Motion:
+    """Whether messages leave a queue, as far as its head and its depth tell.
+
+    Attributes:
+        head_id: the message at the head; ``None`` without an id or a message.
+        still_s: seconds for which the head has been the same and the depth has not fallen; ``None`` without a head.
+        moved_s: seconds since the head changed or the depth fell; ``None`` if that has not been seen yet.
+    """
+
+    head_id: str | None
+    still_s: float | None
+    moved_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class FailedOver:
     """Another server answers since ``at`` (server clock, seconds since the epoch), or the same one in another part."""
 
@@ -138,6 +153,7 @@ class QueueEvidence:
     ring_loss: RingLoss | None = None
     starved: Starved | None = None
     archiving: Archiving | None = None
+    motion: Motion | None = None
     use: QueueUse | None = None
     rise: Rise | None = None
     slower: Slower | None = None

@@ -243,3 +243,18 @@ def test_everything_locked_names_who_does_it_and_clears_when_it_lets_go(url: str
         for name in ("sleeper", "popper", "table"):
             s.connections[name].rollback()
         watched.view(lambda v: all(q.verdict.code != "everything locked" for q in v.queues))
+
+
+def test_a_session_that_waits_for_one_row_does_not_lock_everything(url: str) -> None:
+    installed(url, "status")
+    query(url, "SELECT status_push('x'::bytea) FROM generate_series(1, 445)")
+    with watching(url) as watched, open_sessions(url) as s:
+        watched.queue("status", lambda q: q.ready.value == 445)
+        s.open("holder", "UPDATE status SET attempts = attempts WHERE id = 1")
+        s.wait("waiter", "UPDATE status SET attempts = attempts WHERE id = 1")
+        seen(watched, 1)
+        first = len(watched.views)
+        watched.queue("status", lambda q: q.verdict.code in ("no poppers", "poppers not claiming", "no pops"))
+        assert len(query(url, "SELECT * FROM status_pop()")) == 1
+        said = {v.code for view in watched.views[first:] for q in view.queues for v in q.verdicts}
+    assert "everything locked" not in said

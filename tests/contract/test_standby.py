@@ -104,7 +104,7 @@ def test_no_pops_is_not_said_of_a_queue_that_drains(pair: Pair) -> None:
 def test_a_paused_replay_makes_every_figure_old_and_says_so(pair: Pair) -> None:
     pair.write("INSERT INTO jobs (status) VALUES ('ready')")
     with watching(pair.standby, [JOBS]) as watched:
-        watched.queue("jobs", lambda q: q.verdict.code == "healthy")
+        watched.queue("jobs", lambda q: q.ready.value and not q.ready.old)
         query(pair.standby, "SELECT pg_wal_replay_pause()")
         try:
             query(pair.primary, "INSERT INTO jobs (status) VALUES ('ready')")

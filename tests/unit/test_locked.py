@@ -20,10 +20,11 @@ _POLL = Snapshot(
 _WRITER = WriterSample("700", 61, 7_440.0, "idle in transaction", "app-7")
 
 
-def waiting(table: str = "dbo.mails", waiting_s: float = 9.0) -> tuple[BlockingSample, ...]:
+def waiting(thing: str = "table dbo.mails", waiting_s: float = 9.0, **fields: object) -> tuple[BlockingSample, ...]:
     """Two sessions that wait for 61, one of them behind the other."""
     rows = [*blocks(61), *waits(71, 61), *waits(72, 71)]
-    return tuple(replace(r, object=f"{table} row (0,1)", waiting_s=waiting_s) if r.blocker else r for r in rows)
+    one = {"object": thing, "waiting_s": waiting_s, **fields}
+    return tuple(replace(r, **one) if r.blocker else r for r in rows)  # type: ignore[arg-type]  # checked by replace
 
 
 def held(rows: int, counted: int = 50, limit: int = 1001, **writer: object) -> tuple[QueueSamples, Snapshot]:
@@ -49,8 +50,27 @@ def test_who_is_at_the_head_of_those_that_wait_for_the_table_is_named() -> None:
 
 
 def test_waiting_for_another_table_or_only_just_is_no_sign() -> None:
-    for rows in (waiting("dbo.mails_archive"), waiting(waiting_s=1.0), ()):
+    for rows in (waiting("table dbo.mails_archive"), waiting(waiting_s=1.0), ()):
         assert proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows)) == ""
+
+
+def test_a_wait_for_one_row_is_no_sign_unless_a_pop_waits_that_does_not_skip_it() -> None:
+    one_row = waiting("dbo.mails row (0,1)", statement="UPDATE dbo.mails SET s = 2 WHERE id = 7")
+    pops = waiting("dbo.mails row (0,1)", statement="SELECT * FROM dbo.mails_pop()")
+    routines = (("pop", TableName("dbo", "mails_pop")),)
+    installed = QueueSamples(replace(_LAYOUT, design="strict_fifo", routines=routines))
+    for q in (QueueSamples(_LAYOUT), installed):
+        assert proof(q, replace(_POLL, blocking=one_row)) == ""
+    assert proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=pops)) == ""
+    assert "blocks 2 sessions" in proof(installed, replace(_POLL, blocking=pops))
+    other = waiting("dbo.mails_log row (0,1)", statement="SELECT * FROM dbo.mails_pop()")
+    assert proof(installed, replace(_POLL, blocking=other)) == ""
+
+
+def test_vacuum_that_waits_for_the_table_lets_pops_go_on() -> None:
+    rows = waiting(mode="ShareUpdateExclusiveLock")
+    assert proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows)) == ""
+    assert proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=waiting(mode="ShareLock"))) != ""
 
 
 def test_a_prepared_transaction_is_named() -> None:
@@ -71,7 +91,7 @@ def test_a_transaction_that_holds_every_row_looked_at() -> None:
     assert proof(*held(50)) == (
         "session 61 (idle in transaction, transaction open 2 h 04 m, app-7) holds all 50 messages"
     )
-    assert "holds the first 200 messages" in proof(*held(200, 1, 1))
+    assert proof(*held(200, 1, 1)) == "", "a pop may find a free message behind them"
     assert proof(*held(50, session=0, application="pay-7")) == (
         "the prepared transaction pay-7 (since 2 h 04 m) holds all 50 messages"
     )

@@ -80,7 +80,7 @@ def test_a_queue_that_was_never_seen_well_is_not_called_healthy_while_a_critical
     still = replace(FINE, pop_rate=Figure(0.0))
     unknown = Figure.unknown("rates follow")
     (verdict,), since = judge(replace(FINE, push_rate=unknown, pop_rate=unknown), 0.0, {})
-    assert verdict.code == "healthy"
+    assert verdict.code == "cannot tell"
     for at in (2.0, 6.0):
         (verdict,), since = judge(still, at, since)
         assert (verdict.code, verdict.severity) == ("cannot tell", Severity.NOTICE)

@@ -213,6 +213,11 @@ class Layout:
         return self.queue if self.part is None else self.part.group
 
     @property
+    def is_guess(self) -> bool:
+        """Whether only the shape of its table makes it a queue: no user and no library has said so."""
+        return self.source is LayoutSource.DISCOVERY and not self.library
+
+    @property
     def traits(self) -> Traits:
         """What is true of every queue of this design."""
         return OF_A_PART if self.part is not None else TRAITS[self.design]

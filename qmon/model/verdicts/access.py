@@ -50,8 +50,12 @@ CANNOT_SEE_CODE: Final = "cannot see"
 
 
 def _cannot_see(s: RuleInput) -> str | None:
-    """The queue itself is gone, or its depth is kept from our role."""
-    found = next((f for f in s.failures if f.gone), None)
+    """The queue itself is gone, or our role may not read its depth.
+
+    A queue that was only guessed may go: its table may be a partition that was attached.
+    """
+    guess = s.layout is not None and s.layout.is_guess
+    found = next((f for f in s.failures if f.gone and (f.grant or not guess)), None)
     if found is None and s.ready.value is None:
         found = next((f for f in s.failures if f.grant), None)
     if found is None:

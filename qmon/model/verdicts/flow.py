@@ -275,12 +275,31 @@ def _not_taken(s: RuleInput) -> str | None:
     return f"{ready}, and none was taken for {duration(min(since))}" if len(since) == len(ages) else None
 
 
+STILL_S: Final = 60.0
+"""Seconds without any sign that messages leave the queue, after which it is no longer called healthy without rates."""
+
+
+def _head_stays(s: RuleInput) -> str | None:
+    """Without rates: the message that a pop would take first stays at the head, and no transaction has it."""
+    motion, q = s.queue.motion, s.samples
+    if motion is None or motion.still_s is None or motion.still_s < STILL_S or not s.ready.value or q is None:
+        return None
+    in_order = q.layout.traits.order in ("fifo", "due") and q.layout.priority is None
+    held = q.head is None or q.held is None or any(each.running for each in (*q.held, *q.locked))
+    if not in_order or held or q.partial or q.elsewhere or s.at_work:
+        return None
+    which = f"message {motion.head_id}" if motion.head_id is not None else "the same message"
+    age = f", {duration(s.oldest.value)} old," if s.oldest.value is not None else ""
+    return f"{s.ready.value:,.0f} ready, and {which}{age} has been the first of them for {duration(motion.still_s)}"
+
+
 def _not_moving(s: RuleInput) -> str | None:
     if s.paused(Side.POPPERS):
         return None
-    if s.moved is None and s.layout is not None and s.layout.part is not None:
-        return _not_taken(s)
-    if not s.ready.value or s.moved is None or s.moved > 0:
+    if s.moved is None:
+        in_group = s.layout is not None and s.layout.part is not None
+        return _not_taken(s) if in_group else _head_stays(s)
+    if not s.ready.value or s.moved > 0:
         return None
     return f"{s.ready.value:,.0f} ready and not one pop, while {s.push_rate.value or 0:,.1f}/s are pushed"
 

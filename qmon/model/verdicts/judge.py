@@ -9,6 +9,7 @@ from typing import Final
 
 from qmon.model.figure import NOT_SINCE, Figure, Severity, Verdict
 from qmon.model.guard import Guard
+from qmon.model.operations import Side
 from qmon.model.text import duration
 from qmon.model.verdicts.access import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow import (
@@ -21,6 +22,7 @@ from qmon.model.verdicts.flow import (
     PAUSED,
     RING_FULL,
     STARVED,
+    STILL_S,
     STUCK,
 )
 from qmon.model.verdicts.messages import DELIVERED_TWICE, HOLE, ORPHANS, POISON
@@ -76,6 +78,16 @@ def _lacking(s: RuleInput) -> Iterator[tuple[str, str]]:
                 yield name, f"not known: {figure.reason}"
 
 
+def _unmoved(s: RuleInput) -> str:
+    """Why it is not known whether messages leave the queue; empty if it is, or if none need leave it."""
+    motion = s.queue.motion
+    moves = motion is not None and motion.moved_s is not None and motion.moved_s < STILL_S
+    if s.moved is not None or moves or not s.ready.value or s.paused(Side.POPPERS):
+        return ""
+    why = s.pop_rate.reason or "there is no rate of pops"
+    return f"{s.ready.value:,.0f} ready, and whether messages leave the queue is not known: {why}"
+
+
 def _why(s: RuleInput, figure: Figure) -> str:
     """Why a figure is not known: what failed, else what the figure says itself."""
     if figure.reason not in ("", NOT_READ):
@@ -91,6 +103,8 @@ HEALTHY: Final = "healthy"
 EMPTY: Final = "empty"
 CANNOT_TELL: Final = "cannot tell"
 """Nothing wrong is seen, but not enough is seen to call the queue healthy."""
+_UNMOVED: Final = "unmoved"
+"""Since when it is not known whether messages leave the queue, among what ``judge`` returns for the next poll."""
 
 RULES: Final[tuple[Rule, ...]] = (
     CANNOT_SEE,
@@ -197,8 +211,12 @@ def judge(
     verdicts = sorted(found.values(), key=lambda v: -v.severity)
     if verdicts and verdicts[0].severity >= Severity.WARNING:
         return tuple(verdicts), seen
-    fault = next((f"{part}: {why}" for part, why in faults.items()), "")
-    if doubt := doubt or fault or ("" if HEALTHY in seen else next(iter(unproved.values()), "")):
+    doubt = doubt or next((f"{part}: {why}" for part, why in faults.items()), "")
+    doubt = doubt or ("" if HEALTHY in seen else next(iter(unproved.values()), ""))
+    if unmoved := _unmoved(given):
+        span = seen[_UNMOVED] = _seen_again(spans, _UNMOVED, now_at, STILL_S)
+        doubt = doubt or (unmoved if span.raised or HEALTHY not in seen else "")
+    if doubt:
         span = seen[CANNOT_TELL] = _seen_again(spans, CANNOT_TELL, now_at, 0.0)
         key = "n" if _throttled(given) else ""
         verdicts.append(Verdict(CANNOT_TELL, doubt, Severity.NOTICE, span.first_at, key))
@@ -247,7 +265,7 @@ def undecided(given: RuleInput, verdicts: Sequence[Verdict], spans: Spans) -> fr
         verdicts, spans: what ``judge`` made of them.
     """
     known = not (verdicts[0].severity >= Severity.WARNING and missing(given))
-    open_codes = _unread(given, known=known).union(spans.keys() - {HEALTHY})
+    open_codes = _unread(given, known=known).union(spans.keys() - {HEALTHY, _UNMOVED})
     return open_codes.difference(verdict.code for verdict in verdicts)
 
 

@@ -1,8 +1,10 @@
-"""Everything locked: who keeps a queue from moving by its locks, from the samples of one poll. Pure.
+"""Everything locked: the session whose locks keep every message of a queue from being popped. Pure.
 
-Two kinds of evidence. Sessions have waited for a lock on the queue's table for some seconds: whoever is at the head
-of them keeps them waiting. Or nobody waits, since pops skip what is locked, and one transaction holds every row that
-was read near the head: one that a pop of this design would have ended long ago, or more rows than a pop takes.
+A single locked row proves nothing, because pops may skip it. These are proofs:
+
+- Sessions have waited for seconds to lock the queue's table itself, in a mode that makes every pop wait, too.
+- Pops of a queue whose routines do not skip locked rows have waited for a row.
+- One transaction holds every ready message, for longer or in greater number than a pop does.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled import BlockingSample, HeldSample, WriterSample
+from qmon.model.sessions.clients import names_in
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.text import duration
 from qmon.model.waits.blocking import ForestLine, Key, Role, forest
@@ -21,7 +24,8 @@ WAITED_S: Final = 3.0
 HELD_S: Final = 5.0
 MANY_ROWS: Final = 100
 """Where a message is in progress only while its popper's transaction is open, fewer rows may be a batch at work."""
-LEAST_READ: Final = 200
+_LETS_POP: Final = "ShareUpdateExclusiveLock"
+"""The one mode in which a session can wait for a table of PostgreSQL while pops go on: that of VACUUM and ANALYZE."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,18 @@ def everything_locked(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bo
 
     ``in_transaction``: a message is in progress only while its popper's transaction is open.
     """
-    return _waited_for(q, snapshot.blocking or ()) or _held(q, snapshot.writers or (), in_transaction)
+    return _waited_for(q, snapshot) or _held(q, snapshot.writers or (), in_transaction)
 
 
-def _waited_for(q: QueueSamples, rows: Sequence[BlockingSample]) -> Locked | None:
-    waiters = {(r.session, r.gid) for r in rows if (r.waiting_s or 0.0) >= WAITED_S and _of(q, r)}
+def _waited_for(q: QueueSamples, snapshot: Snapshot) -> Locked | None:
+    rows = snapshot.blocking or ()
+    # SQL Server's chains have the statements of waiters only while a screen shows them.
+    runs = {client.session: client.statement for client in snapshot.clients or ()}
+    waiters = {
+        (r.session, r.gid)
+        for r in rows
+        if (r.waiting_s or 0.0) >= WAITED_S and _stops_pops(q, r, r.statement or runs.get(r.session, ""))
+    }
     if not waiters:
         return None
     found = forest(rows)
@@ -64,12 +75,24 @@ def _waited_for(q: QueueSamples, rows: Sequence[BlockingSample]) -> Locked | Non
     return Locked(_known_as(s.session, s.gid), f"{who} blocks {sessions} to lock {q.layout.table}")
 
 
-def _of(q: QueueSamples, row: BlockingSample) -> bool:
-    """Whether the lock that is waited for is one on the queue's tables."""
+def _stops_pops(q: QueueSamples, row: BlockingSample, statement: str) -> bool:
+    """Whether no pop can go on while this session waits: it waits for the whole table, or is itself such a pop."""
+    names = _names(q.layout)
+    if any(row.object == f"table {name}" for name in names):
+        return row.mode != _LETS_POP
     known = {c.table_id for c in (q.counters, q.data_counters) if c is not None}
-    return row.table_id in known or any(
-        row.object == f"table {name}" or row.object.startswith(f"{name} ") for name in _names(q.layout)
-    )
+    of_queue = row.table_id in known or any(row.object.startswith(f"{name} ") for name in names)
+    return of_queue and " row " in row.object and _is_pop(q.layout, statement)
+
+
+def _is_pop(layout: Layout, statement: str) -> bool:
+    """Whether a statement is a pop of an installed queue. One that waits for a row does not skip locked rows."""
+    called = names_in(statement)
+    routines = [name for verb in ("pop", "pop_batch") if (name := layout.routine(verb)) is not None]
+    if any(str(name).lower() in called or name.name.lower() in called for name in routines):
+        return True
+    # SQL Server shows the statement inside the procedure. Only pops delete from this design's table.
+    return layout.design == "strict_fifo" and {"delete", layout.table.name.lower()} <= called
 
 
 def _names(layout: Layout) -> list[str]:
@@ -115,7 +138,9 @@ def _session(number: int, state: str, open_s: float | None, application: str, ho
 def _held(q: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool) -> Locked | None:
     if q.head is None or not q.locked:
         return None
-    read = q.head.counted if q.head.counted < q.head_limit else max(q.head_limit, LEAST_READ)
+    read = (
+        q.head.counted if q.head.counted < q.head_limit else 0
+    )  # a pop may find a free row beyond those that were read
     by_session = _by_session(q.locked, writers)
     if not by_session or not read:
         return None
@@ -124,9 +149,8 @@ def _held(q: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool
     one = next(w for w in writers if w.session == session)
     if rows < read or (one.transaction_s or 0.0) < HELD_S or (in_transaction and rows < MANY_ROWS):
         return None
-    which = "all" if q.head.counted < q.head_limit else "the first"
     who = _session(session, one.state, one.transaction_s, one.application)
-    return Locked(_known_as(session, one.application), f"{who} holds {which} {rows:,} messages", waited_for=False)
+    return Locked(_known_as(session, one.application), f"{who} holds all {rows:,} messages", waited_for=False)
 
 
 def _by_session(held: Sequence[HeldSample], writers: Sequence[WriterSample]) -> dict[int, int]:

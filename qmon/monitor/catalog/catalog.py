@@ -141,6 +141,14 @@ class DividedRow:
 
 
 @dataclass(frozen=True, slots=True)
+class InheritedRow:
+    """A table that inherits from another one."""
+
+    table_id: int
+    parent_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class RoleRow:
     """Who we are and where."""
 
@@ -270,6 +278,12 @@ class Catalog:
             return frozenset((row.table_id, row.column_name) for row in self.ask(DividedRow, "catalog/divided"))
         except QueryFailed:
             return frozenset()
+
+    def inherited(self) -> dict[int, int]:
+        """By id of a table the id of the table that it inherits from; partitions and engines without it have none."""
+        if not queries.exists(self.engine.name, "catalog/inherited", self.connection.version):
+            return {}
+        return {row.table_id: row.parent_id for row in self.ask(InheritedRow, "catalog/inherited")}
 
     def columns(self, tables: Sequence[TableRow]) -> dict[int, tuple[ColumnRow, ...]]:
         """The columns of these tables, by table id; each table is asked about once."""

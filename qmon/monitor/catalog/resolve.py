@@ -21,6 +21,7 @@ from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.complete_layout import complete
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likely
+from qmon.monitor.catalog.discovery.relatives import ancestors
 from qmon.monitor.catalog.groups import OfLibraries, completed, of_libraries
 from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.catalog.registry import registered
@@ -94,7 +95,7 @@ def resolve(
     confidence; such layouts say so in their ``source``. ``by_library``: take the queues of libraries that are known,
     as a rule where those found by shape are, too. ``readable_only``: a table that our role may not read is a
     problem; without it its facts are given all the same, for granting that right. ``before``: what this gave last: a
-    queue that was there then and is gone is a problem, wherever it was known from, but for one that was uninstalled. A
+    queue that was there then and is gone is a problem, unless it was uninstalled or was only known by its shape. A
     queue that cannot be had is a problem and leaves the others alone. Raises what ``Connection.fetch`` raises where the
     catalogue itself cannot be read.
     """
@@ -119,7 +120,7 @@ def resolve(
     found = work.libraries(None if everything else names)
     known = (*before.layouts, *before.lost)
     there = {table.table_id for table in tables}
-    for layout in known:
+    for layout in _without_children(catalog, known, before.places):
         place = before.places.get(layout.queue)
         if layout.part is None and (layout.source is not LayoutSource.REGISTRY or not read or place in there):
             work.seen_before(layout, place)
@@ -133,6 +134,16 @@ def resolve(
             elif likely(finding):
                 work.found(finding)
     return replace(work.result(), of_libraries=found.tables, explained=found.explained, seen=before.seen)
+
+
+def _without_children(catalog: Catalog, known: Sequence[Layout], places: Mapping[str, int]) -> Iterator[Layout]:
+    """The queues watched before, except guesses whose table inherits from another queue, which counts their rows."""
+    parents = catalog.inherited() if any(layout.is_guess for layout in known) else {}
+    watched = frozenset(places.values())
+    for layout in known:
+        place = places.get(layout.queue)
+        if not layout.is_guess or place is None or watched.isdisjoint(ancestors(place, parents)):
+            yield layout
 
 
 class _Resolver:
@@ -301,6 +312,8 @@ class _Resolver:
             if (table := self._locked(layout)) is not None:
                 self.unread[layout.queue] = (layout, table)
                 return
+        if layout.is_guess and was is not None and not failure.grant:
+            return  # the user never said that it is a queue: a partition that was attached, a table that was dropped
         self.problems.append(replace(failure, probe=probe, queue=layout.queue, gone=True))
         if all(other.queue != layout.queue for other in (*self.layouts, *self.lost)):
             self.lost.append(layout)

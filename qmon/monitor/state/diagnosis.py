@@ -18,6 +18,7 @@ from qmon.model.sessions.owners import owners_of
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.waits.locked import Locked, everything_locked
 from qmon.monitor.state.messages import DoubleDeliveryTrack, PriorityTrack, TriesTrack
+from qmon.monitor.state.motion import MotionTrack
 from qmon.monitor.state.rates.counters import CounterWindow
 from qmon.monitor.state.ring import RingTrack
 from qmon.monitor.state.stale_figures import of_locks
@@ -35,6 +36,7 @@ READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "ring_loss": (_SWEEP,),
     "starved": ("priorities",),
     "archiving": _DONE,
+    "motion": ("head",),
 }
 """What the probes begin with that a field of ``QueueEvidence`` comes from."""
 
@@ -55,6 +57,7 @@ class QueueDiagnosis:
         self._ring = RingTrack()
         self._priorities = PriorityTrack()
         self._archive = ArchiveTrack()
+        self._motion = MotionTrack()
         self._last = NO_QUEUE_EVIDENCE
         self._seen_at = self._swept_at = float("-inf")
         self._failing: dict[str, float] = {}
@@ -88,8 +91,8 @@ class QueueDiagnosis:
             twice=self._deliveries.add(snapshot, layout, messages) if rows_read and seen else before.twice,
             starved=self._priorities.add(messages, at) if messages.priorities is not None else before.starved,
             archiving=before.archiving if missed_done else self._archive.add(q.counters, done, at),
-            ring_loss=loss,
-        )
+            ring_loss=loss, motion=self._motion.add(q, at),
+        )  # fmt: skip
         self._failing = {probe: self._failing.get(probe, at) for probe in failing}
         if seen:
             self._seen_at = at

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.layout.layout import GroupPart, Layout, LayoutSource
+from qmon.model.layout.layout import GroupPart, Layout
 from qmon.model.operations import Kind, Side
 from qmon.operate.plan.library_queue import Verb, library_queue
 
@@ -25,7 +25,7 @@ def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:
     """
     if layout.part is not None and kind in _VERBS:
         return _no_library(layout, layout.part, kind, side)
-    guessed = layout.source is LayoutSource.DISCOVERY and not layout.library
+    guessed = layout.is_guess
     if guessed and kind in (*_ON_ROWS, Kind.REPAIR, Kind.INSTALL_GATE):
         return "this queue was found by its shape alone; keep it with qmon init, then it can be acted on"
     if layout.no_gate and kind in (Kind.INSTALL_GATE, Kind.PAUSE):

@@ -17,6 +17,7 @@ from qmon.model.layout.zones import LOCAL, TIME_TYPES
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import pick, plain, words
 from qmon.monitor.catalog.complete_layout import complete, loose_sequence
+from qmon.monitor.catalog.discovery.relatives import Relatives, are_halves
 from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, may_be_queue, measure, pairs_of
 from qmon.monitor.catalog.discovery.states_by_times import states_by_times
 from qmon.monitor.catalog.lock_holders import LOCKED
@@ -102,12 +103,27 @@ def discover(
     chosen = {t.table_id for t in near}
     near += [t for t in _partners(tables, near, columns) if t.table_id not in chosen]
     work = _Candidates(catalog, sequences, catalog.details(near))
-    found = [*_rings(work), *_splits(work), *_singles(work)]
+    found = _without_relatives([*_rings(work), *_splits(work), *_singles(work)], catalog, tables)
     names = [finding.layout.queue for finding in found]
     return sorted(
         (_with_unique_name(each, names) for each in found if each.score >= POSSIBLE or each.locked is not None),
         key=lambda finding: (-finding.score, finding.layout.queue),
     )
+
+
+def _without_relatives(found: list[Candidate], catalog: Catalog, tables: Sequence[TableRow]) -> list[Candidate]:
+    """The findings; parts of a table that is itself taken for a queue say so and are none."""
+    if not found:
+        return found
+    ids = {table.name: table.table_id for table in tables}
+    queues = frozenset(ids[finding.layout.table] for finding in found if likely(finding))
+    relatives = Relatives(catalog, tables)
+    return [
+        replace(finding, missing=part_of, locked=None)
+        if (part_of := relatives.missing(ids[finding.layout.table], queues))
+        else finding
+        for finding in found
+    ]
 
 
 def _with_unique_name(finding: Candidate, names: list[str]) -> Candidate:
@@ -229,7 +245,8 @@ def _shared_id(meta: TableDetails, data: TableDetails) -> str | None:
     keys = {index.keys[0] for index in meta.indexes if index.unique and len(index.keys) == 1}
     keys |= {column.column_name for column in meta.columns if column.is_identity or column.sequence_id is not None}
     for index in data.indexes:
-        if len(index.keys) == 1 and (key := index.keys[0]) is not None and key in keys and index.unique:
+        key = index.keys[0]
+        if len(index.keys) == 1 and key is not None and key in keys and index.unique and are_halves(meta, data, key):
             return key
     return None
 

@@ -1,0 +1,79 @@
+"""Relatives: tables that look like queues and are a part of another one, or would be paired with one by mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
+from qmon.monitor.catalog.column_names import plain, words
+
+_HALVES: Final = frozenset({"header", "headers", "info", "meta", "metadata", "state", "states", "status"})
+"""Last words of the name of the table that has the states of messages, whose payloads are in another one."""
+
+
+class Relatives:
+    """How the tables of a database are related, from its catalog. Raises what ``Connection.fetch`` raises."""
+
+    def __init__(self, catalog: Catalog, tables: Sequence[TableRow]) -> None:
+        self._columns = {
+            table_id: _signature(columns) for table_id, columns in catalog.columns(tables).items() if columns
+        }
+        self._tables = {table.table_id: table for table in tables}
+        self._parents = catalog.inherited()
+        self._divided = {table_id for table_id, _ in catalog.divided()} | set(self._parents.values())
+
+    def missing(self, table_id: int, queues: frozenset[int]) -> str:
+        """Why this table is not taken for a queue of its own; empty if nothing speaks against it.
+
+        ``queues``: ids of the tables that are taken for queues.
+        """
+        for parent in ancestors(table_id, self._parents):
+            if parent in queues and parent in self._tables:
+                return f"its rows are counted with those of {self._tables[parent].name}, from which it inherits"
+        if table_id in self._divided or table_id not in self._columns:
+            return ""
+        for other in sorted(self._divided & queues):
+            if self._columns.get(other) == self._columns[table_id]:
+                name = self._tables[other].name
+                return f"it has the columns of the partitioned table {name}, and may be a detached partition of it"
+        return ""
+
+
+def ancestors(table_id: int, parents: Mapping[int, int]) -> Iterator[int]:
+    """The tables that a table inherits from, the nearest first."""
+    seen = {table_id}
+    while (parent := parents.get(table_id)) is not None and parent not in seen:
+        seen.add(parent)
+        yield parent
+        table_id = parent
+
+
+def are_halves(meta: TableDetails, data: TableDetails, key: str) -> bool:
+    """Whether ``data`` holds the payloads of ``meta``, by the column ``key`` of both.
+
+    A foreign key proves it. Without one the ids must come from one place: two tables that both number their own rows
+    have equal ids by chance. The names must agree, too, if the column is merely called ``id``.
+    """
+    one, other = meta.column(key), data.column(key)
+    if one is None or other is None or one.type_name != other.type_name:
+        return False
+    if data.table.table_id in meta.referring or meta.table.table_id in data.referring:
+        return True
+    if _is_numbered(one) and _is_numbered(other):
+        return False
+    return plain(key) != "id" or _is_named_after(data.table.table_name, meta.table.table_name)
+
+
+def _is_numbered(column: ColumnRow) -> bool:
+    return column.is_identity or column.sequence_id is not None
+
+
+def _is_named_after(data: str, meta: str) -> bool:
+    stem = words(meta)
+    stem = stem[:-1] if len(stem) > 1 and stem[-1] in _HALVES else stem
+    return words(data)[: len(stem)] == stem
+
+
+def _signature(columns: Sequence[ColumnRow]) -> frozenset[tuple[str, str]]:
+    return frozenset((column.column_name, column.type_name) for column in columns)

@@ -1,0 +1,69 @@
+"""Motion: whether messages leave a queue, told by its head and its depth, for queues whose rates are not known."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.evidence import Motion
+from qmon.model.snapshot import QueueSamples
+from qmon.monitor.probes.memo import COUNT_LIMIT
+
+_SAME_S: Final = 1.0
+"""Seconds by which the time of the oldest message may differ between two polls while it is the same message."""
+
+
+class MotionTrack:
+    """The head and the depth of one queue, from poll to poll. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._head: tuple[str | None, float | None] | None = None
+        self._rows: dict[str, float] = {}
+        self._began_at = self._read_at = 0.0
+        self._moved_at: float | None = None
+
+    def add(self, q: QueueSamples, at: float) -> Motion | None:
+        """Take in one poll at ``at``, server clock, seconds; ``None`` while nothing of the queue was counted.
+
+        A queue moves if it has another head than before, or fewer rows.
+        """
+        first = not self._rows
+        moved = self._head_moved(q, at) | self._rows_fell(q)
+        if moved and not first:
+            self._moved_at = at
+        if not self._rows:
+            return None
+        moved_s = None if self._moved_at is None else at - self._moved_at
+        if self._head is None:
+            return Motion(None, None, moved_s)
+        # Up to the newest poll that read the head: later it may have moved unseen.
+        since = self._began_at if self._moved_at is None else max(self._began_at, self._moved_at)
+        return Motion(self._head[0], max(0.0, self._read_at - since), moved_s)
+
+    def _head_moved(self, q: QueueSamples, at: float) -> bool:
+        if q.head is None:
+            return False
+        pushed_at = None if q.head.oldest_s is None else at - q.head.oldest_s
+        known = q.head.counted > 0 and (q.head.head_id is not None or pushed_at is not None)
+        now = (q.head.head_id, pushed_at) if known else None
+        before, self._head, self._read_at = self._head, now, at
+        if now is not None and before is not None and _is_same(now, before):
+            self._head = before  # a slow drift of its time adds up, and is then a move
+            return False
+        self._began_at = at
+        return now != before
+
+    def _rows_fell(self, q: QueueSamples) -> bool:
+        now: dict[str, float] = {}
+        if q.head is not None and (q.head.counted < q.head_limit or q.head_limit > COUNT_LIMIT):
+            now["head"] = float(q.head.counted)
+        if (counted := q.depth or q.count) is not None:
+            now["depth" if q.depth is not None else "count"] = float(counted.ready)
+        fell = any(rows < self._rows.get(source, 0.0) for source, rows in now.items())
+        self._rows |= now
+        return fell
+
+
+def _is_same(one: tuple[str | None, float | None], other: tuple[str | None, float | None]) -> bool:
+    if one[0] is not None or other[0] is not None:
+        return one[0] == other[0]
+    return one[1] is not None and other[1] is not None and abs(one[1] - other[1]) <= _SAME_S
