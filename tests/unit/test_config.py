@@ -120,7 +120,7 @@ def test_the_whole_file_is_read() -> None:
         ),
         ("[settings]\nintervall = '2s'", "settings.intervall: unknown key; did you mean interval?"),
         ("[settings]\ninterval = 'soon'", "settings.interval: 'soon' is not a duration: "),
-        ("[settings]\ninterval = 0.1", "settings.interval: must be from 500ms to 1m"),
+        ("[settings]\ninterval = '100ms'", "settings.interval: must be from 500ms to 1m"),
         ("[settings]\nbudget_percent = 0", "settings.budget_percent: must be more than 0 and at most 100"),
         ('[target.t]\nconnect = "x"\nbudget = "1"', 'target.t.budget: is like "1%" of one processor'),
     ],

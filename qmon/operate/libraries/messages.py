@@ -98,7 +98,7 @@ def _prepare(
             kind,
             context.target.name,
             layout.queue,
-            title=f"{str(kind).capitalize()} {counted(count, 'message')} of {layout.queue}",
+            title=f"{str(kind).capitalize()} {rows.counted(chosen)} of {layout.queue}",
             count=count,
             predicate=rows.words(),
             sql=(rows.lock(sql), sql.statement(rows.statement, queue.names_for(sql, rows.statement)).text),
