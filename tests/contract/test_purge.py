@@ -239,7 +239,9 @@ def test_a_view_and_a_table_that_others_inherit_from_are_refused(database: str, 
     operator = Operator(desk_at(database, tmp_path))
     for name in ("parent", "seen"):
         with pytest.raises(BadInput, match="ordinary and partitioned tables only"):
-            operator.purge(Layout("q", "fifo", TableName("public", name), id="id", payload="body"), Choice(state="ready"))
+            operator.purge(
+                Layout("q", "fifo", TableName("public", name), id="id", payload="body"), Choice(state="ready")
+            )
 
 
 @pytest.mark.parametrize("rule", ["CASCADE", "SET NULL", "SET DEFAULT"])

@@ -135,7 +135,11 @@ def test_a_table_too_wide_for_the_trash_is_refused() -> None:
 
 
 def test_triggers_on_deletes_that_may_insert_under_other_keys_are_named() -> None:
-    plan = operator(Server(obstacles=[("on delete", "copies"), ("trigger", "copies")])).purge(LAYOUT, Choice(state="ready")).plan
+    plan = (
+        operator(Server(obstacles=[("on delete", "copies"), ("trigger", "copies")]))
+        .purge(LAYOUT, Choice(state="ready"))
+        .plan
+    )
     assert "qmon does not notice rows that these triggers insert under other keys: copies" in plan.consequences
 
 

@@ -163,7 +163,10 @@ class Which:
 
     ids: Ids = None
     older_than: OlderThan = None
-    state: Annotated[StateChoice | None, typer.Option("--state", help="In this state only. Default: in progress for requeue, dead for purge.")] = None
+    state: Annotated[
+        StateChoice | None,
+        typer.Option("--state", help="In this state only. Default: in progress for requeue, dead for purge."),
+    ] = None
     owner: Annotated[str | None, typer.Option("--owner", metavar="TEXT", help="Held by exactly this owner.")] = None
     owners: Annotated[
         str,
