@@ -26,7 +26,7 @@ _READER_GONE: Final = 128 + 13
 _FAILED: Final = 1
 
 
-class OutputLost(Exception):  # noqa: N818 - not an error of qmon, and no reason for a traceback
+class OutputLost(Exception):
     """Standard output cannot be written to: nobody reads it any more, or its disk is full.
 
     Attributes:

@@ -31,6 +31,7 @@ from qmon.tui.past_reader import KnownPast
 from qmon.tui.personal import PersonalApp
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
+from qmon.tui.widgets.dialog import leave_pushed
 
 if TYPE_CHECKING:
     from qmon.demo.story import TourStep
@@ -242,8 +243,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     async def action_screen(self, name: str) -> None:
         """Go to a screen; it tells the source what it needs as it appears. A message that is open is closed."""
-        if len(self.screen_stack) > 1:
-            await self.pop_screen()
+        await leave_pushed(self)
         await self.switch_mode(name)
 
     async def go_to_queue(self, name: str) -> None:

@@ -14,7 +14,7 @@ from qmon.errors import BadInput
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, Plan, Undo
-from qmon.model.text import counted, duration
+from qmon.model.text import duration
 from qmon.operate.actions import undo_tables
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed

@@ -76,7 +76,9 @@ class Matches:
 
 
 def counted_states(counts: Mapping[str, int]) -> str:
-    """Messages by their state, for a title: ``1 dead message``, ``3 messages in progress``; states of none are left out.
+    """Return messages by their state, for a title: ``1 dead message``, ``3 messages in progress``.
+
+    States without messages are left out.
 
     ``counts``: the number of messages in each state; at least one state.
     """

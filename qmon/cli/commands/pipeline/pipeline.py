@@ -131,8 +131,8 @@ def report(
     Service levels are the [[slo]] of qmon.toml.
     """
     for path in (file, csv, parquet):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise BadInput(f"there is no folder {path.absolute().parent}")
+        if path is not None and not (place := files.path_from(path).parent).is_dir():
+            raise BadInput(f"there is no folder {place}")
     from qmon.config.file import read_config
 
     objectives = read_config(config).objectives
