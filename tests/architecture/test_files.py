@@ -1,4 +1,4 @@
-"""Files are made and paths are read by ``qmon.files``, programs are started without secrets, dialogs are left in one way.
+"""Files are made and paths read by ``qmon.files``, programs get no secrets, dialogs are left in one way.
 
 Exceptions are listed with reasons.
 """
