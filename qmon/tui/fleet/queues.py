@@ -137,10 +137,11 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         target, _, name = message.key.partition(_BETWEEN)
         await self.app.go_to(target, name)
 
-    def on_screen_resume(self) -> None:
+    def show_again(self) -> None:
         """Put the cursor on the queue that was shown meanwhile."""
         if self.app.left_all and self.app.selected is not None:
             self.grid.select(f"{self.app.current.name}{_BETWEEN}{self.app.selected}")
+        super().show_again()
 
 
 def _with_target(row: GridRow, member: Member, *, lost: bool) -> GridRow:

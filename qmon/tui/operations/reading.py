@@ -32,9 +32,9 @@ class OperationsReading(DashboardScreen):
         self._read_at = float("-inf")
         self._reading_operations = False
 
-    def on_screen_resume(self) -> None:
+    def show_again(self) -> None:
         """Read at once."""
-        super().on_screen_resume()
+        super().show_again()
         self.read_operations()
 
     def tick(self) -> None:

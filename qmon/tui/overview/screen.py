@@ -199,11 +199,11 @@ class OverviewScreen(ArrangedScreen):
         why = self.app.unwritten
         return super().unavailable() | ({"propose": why} if why else {})
 
-    def on_screen_resume(self) -> None:
+    def show_again(self) -> None:
         """Put the cursor on the queue that was shown meanwhile."""
         if self.app.selected is not None:
             self.grid.select(self.app.selected)
-        super().on_screen_resume()
+        super().show_again()
 
 
 def _lost(shown: Shown) -> Verdict | None:

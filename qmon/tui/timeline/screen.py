@@ -45,9 +45,9 @@ class TimelineScreen(OperationsReading):
         yield Lines(id="timeline-heading")
         yield Grid(rows.COLUMNS, id="timeline")
 
-    def on_screen_resume(self) -> None:
+    def show_again(self) -> None:
         """Read what is recorded, the first part of it once."""
-        super().on_screen_resume()
+        super().show_again()
         if self._reader is not None and not self._recorded:
             self._reader.more()
 
