@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.text import Text
+from textual.css.query import NoMatches
 from textual.message import Message
 from textual.reactive import var
 from textual.screen import Screen
@@ -380,6 +381,8 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def _handle_exception(self, error: Exception) -> None:
         """Log what ends the app."""
+        if self._exit and isinstance(error, NoMatches):
+            return  # we are leaving, and the handler of an event that came late looks for a widget that is gone
         self.failed = log.report(error)
         super()._handle_exception(error)
 

@@ -1,4 +1,6 @@
-"""Reads the terminal: bytes that are no UTF-8 become replacement characters, and a failure ends the app in order.
+"""Reads the terminal: bytes that are no UTF-8 become replacement characters, sequences that are malformed are dropped.
+
+A failure ends the app in order.
 
 Signals that stop and continue the process are handled by the event loop, one after the other.
 """
@@ -9,11 +11,14 @@ import codecs
 import contextlib
 import os
 import signal
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers import linux_driver
+from textual.message import Message
 
 
 def _lenient_decoder(encoding: str) -> Any:
@@ -22,6 +27,29 @@ def _lenient_decoder(encoding: str) -> Any:
 
 # Textual decodes strictly and offers no other way: one key of a terminal that is set to Latin-1 would end the app.
 vars(linux_driver)["getincrementaldecoder"] = _lenient_decoder
+
+
+class _LenientParser(XTermParser):
+    """Textual's parser, which drops sequences that it cannot parse, where Textual would end the app."""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        if not data:
+            yield from super().feed(data)
+        for character in data:
+            yield from self._unless_broken(super().feed(character))
+
+    def tick(self) -> Iterable[Message]:
+        yield from self._unless_broken(super().tick())
+
+    def _unless_broken(self, messages: Iterable[Message]) -> Iterator[Message]:
+        try:
+            yield from messages
+        except (ArithmeticError, LookupError, ValueError):  # of numbers that are none, or are of no character
+            self._gen = self.parse(self._tokens.append)
+            self._awaiting = next(self._gen)
+
+
+vars(linux_driver)["XTermParser"] = _LenientParser
 
 
 class TerminalDriver(linux_driver.LinuxDriver):

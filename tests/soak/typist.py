@@ -76,8 +76,8 @@ _TYPED: Final = (
     b"status", b"reason", b"", "\u202e\u0301".encode(), b"%s{}[/b][bold]", b"\\", b"'; --",
 )  # fmt: skip
 _REPLIES: Final = (
-    b"\x1b[?62;22c", b"\x1b[24;80R", b"\x1b[?2026;2$y", b"\x1b[?1u", b"\x1b[I", b"\x1b[O", b"\x1b]11;rgb:ffff/ffff/ffff\x07",
-    b"\x1b[8;24;80t", b"\x1b[48;24;80;480;800t", b"\x1bP1+r\x1b\\", b"\x1b[?997;1n", b"\x1b[99999999999999999999;1R",
+    b"\x1b[?62;22c", b"\x1b[24;80R", b"\x1b[?2026;2$y", b"\x1b[?1u", b"\x1b[I", b"\x1b[O",
+    b"\x1b]11;rgb:ffff/ffff/ffff\x07", b"\x1b[8;24;80t", b"\x1b[48;24;80;480;800t", b"\x1bP1+r\x1b\\", b"\x1b[?997;1n", b"\x1b[99999999999999999999;1R",
 )  # fmt: skip
 _ENDED_S: Final = 30.0
 _SETTLE_S: Final = 20.0
@@ -216,11 +216,12 @@ class TypedProgram:
 
     def _mouse(self) -> None:
         dice = self._dice
+        buttons = (0, 1, 2, 32, 35, 64, 65, 66, 999)
         places = [
-            b"\x1b[<%d;%d;%d%s" % (dice.choice((0, 1, 2, 32, 35, 64, 65, 66, 999)), dice.randint(-1, 400), dice.randint(0, 200),
-                                  dice.choice((b"M", b"m", b"")))
+            b"\x1b[<%d;%d;%d" % (dice.choice(buttons), dice.randint(-1, 400), dice.randint(0, 200))
+            + dice.choice((b"M", b"m", b""))
             for _ in range(dice.randint(1, 12))
-        ]  # fmt: skip
+        ]
         self.type(b"".join(places))
 
     def _size(self) -> None:
@@ -304,5 +305,6 @@ def fuzzed(url: str, folder: Path, *, seed: int, seconds: float) -> Iterator[str
     while (left := until - time.monotonic()) > 1:
         arguments = kinds[number % len(kinds)]
         counts = typed(arguments, folder, seed=seed + number, seconds=min(left, seconds / 12))
-        yield f"{' '.join(arguments[:2])}, seed {seed + number}: {sum(counts.values())} inputs, {dict(counts)}: still running"
+        given = f"{sum(counts.values())} inputs, {dict(counts)}"
+        yield f"{' '.join(arguments[:-2] or arguments[:1])}, seed {seed + number}: {given}: still running"
         number += 1

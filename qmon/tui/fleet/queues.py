@@ -137,11 +137,10 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         target, _, name = message.key.partition(_BETWEEN)
         await self.app.go_to(target, name)
 
-    def show_again(self) -> None:
+    def on_screen_resume(self) -> None:
         """Put the cursor on the queue that was shown meanwhile."""
         if self.app.left_all and self.app.selected is not None:
             self.grid.select(f"{self.app.current.name}{_BETWEEN}{self.app.selected}")
-        super().show_again()
 
 
 def _with_target(row: GridRow, member: Member, *, lost: bool) -> GridRow:

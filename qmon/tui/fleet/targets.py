@@ -103,11 +103,10 @@ class TargetsScreen(FleetScreen):
     async def _opened(self, message: Grid.Opened) -> None:
         await self.app.go_to(message.key)
 
-    def show_again(self) -> None:
+    def on_screen_resume(self) -> None:
         """Put the cursor on the target that was shown meanwhile."""
         if self.app.left_all:
             self.grid.select(self.app.current.name)
-        super().show_again()
 
 
 def row(member: Member, now: float, columns: Sequence[GridColumn] = COLUMNS) -> GridRow:

@@ -168,9 +168,9 @@ class HistoryScreen(OperationsReading):
         """More or fewer steps fit."""
         self.redraw()
 
-    def show_again(self) -> None:
+    def on_screen_resume(self) -> None:
         """Show the moment that somebody wants to see."""
-        super().show_again()
+        super().on_screen_resume()
         if (at := self.app.moment) is not None:
             self.app.moment = self.mark = self.marked_at = None
             self.range.around(at, self._steps)

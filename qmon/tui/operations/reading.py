@@ -32,9 +32,9 @@ class OperationsReading(DashboardScreen):
         self._read_at = float("-inf")
         self._reading_operations = False
 
-    def show_again(self) -> None:
+    def on_screen_resume(self) -> None:
         """Read at once."""
-        super().show_again()
+        super().on_screen_resume()
         self.read_operations()
 
     def tick(self) -> None:

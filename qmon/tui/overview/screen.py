@@ -199,11 +199,11 @@ class OverviewScreen(ArrangedScreen):
         why = self.app.unwritten
         return super().unavailable() | ({"propose": why} if why else {})
 
-    def show_again(self) -> None:
+    def on_screen_resume(self) -> None:
         """Put the cursor on the queue that was shown meanwhile."""
         if self.app.selected is not None:
             self.grid.select(self.app.selected)
-        super().show_again()
+        super().on_screen_resume()
 
 
 def _lost(shown: Shown) -> Verdict | None:

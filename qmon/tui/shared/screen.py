@@ -82,17 +82,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.watch(self.app, "ticks", self._ticked, init=False)
         self.watch(self.app, "theme", self.redraw, init=False)
 
-    @property
-    def has_widgets(self) -> bool:
-        """Whether all widgets of the screen are there: not before it is mounted, nor while the app ends."""
-        return self.is_mounted and self.app.is_running
-
     def on_screen_resume(self) -> None:
-        """Show the screen again; the event may arrive while the app ends."""
-        if self.has_widgets:
-            self.show_again()
-
-    def show_again(self) -> None:
         """Have polled what is on this screen, and catch up with what happened while another was shown."""
         self.app.refocus(self.focus_wanted())
         self.redraw()
@@ -107,7 +97,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def redraw(self) -> None:
         """Draw everything; widgets paint what has changed."""
-        if not self.has_widgets:
+        if not (self.is_mounted and self.app.is_running):  # else not all its widgets are there
             return
         shown, now = self.app.shown, self.app.clock()
         self._drawn = shown.freshness(now)

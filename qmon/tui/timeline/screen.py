@@ -45,9 +45,9 @@ class TimelineScreen(OperationsReading):
         yield Lines(id="timeline-heading")
         yield Grid(rows.COLUMNS, id="timeline")
 
-    def show_again(self) -> None:
+    def on_screen_resume(self) -> None:
         """Read what is recorded, the first part of it once."""
-        super().show_again()
+        super().on_screen_resume()
         if self._reader is not None and not self._recorded:
             self._reader.more()
 
