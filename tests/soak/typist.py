@@ -77,10 +77,11 @@ _TYPED: Final = (
 )  # fmt: skip
 _REPLIES: Final = (
     b"\x1b[?62;22c", b"\x1b[24;80R", b"\x1b[?2026;2$y", b"\x1b[?1u", b"\x1b[I", b"\x1b[O",
-    b"\x1b]11;rgb:ffff/ffff/ffff\x07", b"\x1b[8;24;80t", b"\x1b[48;24;80;480;800t", b"\x1bP1+r\x1b\\", b"\x1b[?997;1n", b"\x1b[99999999999999999999;1R",
+    b"\x1b]11;rgb:ffff/ffff/ffff\x07", b"\x1b[8;24;80t", b"\x1b[48;24;80;480;800t", b"\x1bP1+r\x1b\\",
+    b"\x1b[?997;1n", b"\x1b[99999999999999999999;1R", b"\x1b[>8~", b"\x1b[1;1;55296u",
 )  # fmt: skip
 _ENDED_S: Final = 30.0
-_SETTLE_S: Final = 20.0
+_SETTLE_S: Final = 90.0
 
 
 class TypedProgram:
@@ -93,6 +94,7 @@ class TypedProgram:
 
     Attributes:
         counts: how often each kind of input was given.
+        process: the program.
     """
 
     def __init__(self, arguments: Sequence[str], folder: Path, dice: random.Random) -> None:
@@ -115,7 +117,7 @@ class TypedProgram:
             str(self._log),
             *arguments,
         ]
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             command, cwd=folder, env=environment | {"PYTHONPATH": str(ROOT)}, stdin=follower, stdout=follower,
             stderr=follower, start_new_session=True,
         )  # fmt: skip
@@ -138,14 +140,14 @@ class TypedProgram:
     def expect_output(self, what: str, ask: Callable[[], bool]) -> None:
         """Wait until ``ask`` is true. Raises ``AssertionError`` with the log if the program ends before that."""
         try:
-            wait_until(lambda: ask() or self._process.poll() is not None, _SETTLE_S, what=what)
+            wait_until(lambda: ask() or self.process.poll() is not None, _SETTLE_S, what=what)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self._told()}") from None
         self.check()
 
     def check(self) -> None:
         """Raise ``AssertionError`` if the program has ended, or has logged a fault."""
-        ended = self._process.poll()
+        ended = self.process.poll()
         assert ended is None, f"ended with {ended}\n{self._told()}"
         log = self._log_text()
         assert "went wrong" not in log and "Traceback" not in log, self._told()
@@ -156,11 +158,11 @@ class TypedProgram:
     def _told(self) -> str:
         typed = "\n".join(map(repr, self.recent[-25:]))
         shown = self._seen[-3_000:].decode("utf-8", "replace")
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGUSR1)
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGUSR1)
             time.sleep(1)  # for people who look for the fault
         stacks = self._stacks.read_text("utf-8")
-        state = psutil.Process(self._process.pid).status() if self._process.poll() is None else "ended"
+        state = psutil.Process(self.process.pid).status() if self.process.poll() is None else "ended"
         return f"typed:\n{typed}\nlog:\n{self._log_text()[-6_000:]}\nshown:\n{shown!r}\nprocess: {state}\n{stacks}"
 
     def type(self, *bursts: bytes) -> None:
@@ -231,10 +233,10 @@ class TypedProgram:
 
     def _signal(self) -> None:
         kind = self._dice.choice((signal.SIGWINCH, signal.SIGCONT, signal.SIGTSTP, signal.SIGSTOP))
-        os.killpg(self._process.pid, kind)
+        os.killpg(self.process.pid, kind)
         if kind in (signal.SIGTSTP, signal.SIGSTOP):
             time.sleep(self._dice.choice((0, 0.05, 0.3)))
-            os.killpg(self._process.pid, signal.SIGCONT)
+            os.killpg(self.process.pid, signal.SIGCONT)
 
     def settle(self) -> None:
         """Let it handle all that was typed: it must paint the whole screen again when the size changes."""
@@ -246,14 +248,14 @@ class TypedProgram:
         self.expect_output("the screen is painted again", lambda: self._painted_since(before))
 
     def _painted_since(self, before: int) -> bool:
-        if psutil.Process(self._process.pid).status() == psutil.STATUS_STOPPED:  # by ctrl+z, or a late SIGTSTP
-            os.killpg(self._process.pid, signal.SIGCONT)
+        if psutil.Process(self.process.pid).status() == psutil.STATUS_STOPPED:  # by ctrl+z, or a late SIGTSTP
+            os.killpg(self.process.pid, signal.SIGCONT)
         return self._written - before > 1_000
 
     def close(self) -> int:
         """End it by SIGTERM; its exit code."""
-        self._process.terminate()
-        code = self._process.wait(_ENDED_S)
+        self.process.terminate()
+        code = self.process.wait(_ENDED_S)
         os.close(self._leader)
         log = self._log_text()
         assert "went wrong" not in log and "Traceback" not in log, self._told()
