@@ -84,6 +84,8 @@ def run(
     code 0; what was under way is done by the next start.
     """
     most = parse_size(batch_size)
+    if "://" not in recordings and not Path(recordings).is_dir():  # said before Spark starts and makes a lake
+        raise BadInput(f"there is no folder {recordings} with recordings; qmon record TARGET --to DIR makes one")
     brief = not continuous and new_bytes(Path(recordings)) < _BRIEF_BYTES
     with lake_of(lake, master, conf, brief=brief) as target:
         from qmon.pipeline.ingest.segments import Intake
