@@ -255,7 +255,13 @@ class TypedProgram:
     def close(self) -> int:
         """End it by SIGTERM; its exit code."""
         self.process.terminate()
-        code = self.process.wait(_ENDED_S)
+        self.process.send_signal(signal.SIGCONT)  # what was typed last may have stopped it
+        try:
+            code = self.process.wait(_ENDED_S)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"SIGTERM does not end it\n{self._told()}") from None
+        finally:
+            self.process.kill()
         os.close(self._leader)
         log = self._log_text()
         assert "went wrong" not in log and "Traceback" not in log, self._told()
