@@ -11,6 +11,7 @@ import codecs
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -52,6 +53,11 @@ class _LenientParser(XTermParser):
 vars(linux_driver)["XTermParser"] = _LenientParser
 
 
+def _stop_process() -> None:
+    if sys.platform != "win32":  # which has no such signal, nor this driver
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
 class TerminalDriver(linux_driver.LinuxDriver):
     """Textual's driver for terminals, which ends the app with exit code 0 and no line in the log if reading fails.
 
@@ -84,9 +90,9 @@ class TerminalDriver(linux_driver.LinuxDriver):
                 self.suspend_application_mode()
                 self._must_signal_resume = True
             if stop and not self._continued:
-                os.kill(os.getpid(), signal.SIGSTOP)
+                _stop_process()
             while self._auto_restart and not self._take_terminal():
-                os.kill(os.getpid(), signal.SIGSTOP)  # we continue in the background, without the terminal
+                _stop_process()  # we continue in the background, without the terminal
         finally:
             self._pausing = False
 
