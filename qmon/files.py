@@ -1,4 +1,4 @@
-"""Writes files: private to the user whatever the umask, and whole or not at all."""
+"""Reads paths that people write, and writes files: private to the user whatever the umask, whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,9 +11,41 @@ from pathlib import Path
 from typing import Final
 
 from qmon import system
+from qmon.errors import BadInput
 
 PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
+
+
+def path_from(text: str | Path, folder: Path | None = None) -> Path:
+    """Return the path that a person wrote; ``~`` and ``~name`` are home folders.
+
+    ``folder``: what a relative path starts from; without it the working folder. Raises ``BadInput`` if there is no such
+    home folder, if the working folder is needed and was deleted, and for characters that no path may have.
+    """
+    try:
+        path = Path(text).expanduser()
+    except (RuntimeError, ValueError):
+        name = Path(text).parts[0]
+        raise BadInput(f"{text}: the home folder of {name} is not known; write the whole path") from None
+    if "\0" in str(path):
+        raise BadInput(f"{str(path)!r}: this is not a file name")
+    if path.is_absolute():
+        return path
+    return (working_folder() if folder is None else folder) / path
+
+
+def working_folder() -> Path:
+    """Return the folder that relative paths start from. Raises ``BadInput`` if it was deleted."""
+    try:
+        return Path.cwd()
+    except OSError as problem:
+        raise BadInput(f"the working folder cannot be used ({problem.strerror}); write the whole path") from None
+
+
+def real_path(path: Path) -> Path:
+    """Return the path without links. Raises ``OSError`` if a relative path starts from a folder that was deleted."""
+    return Path(os.path.realpath(path))  # Path.resolve() raises RuntimeError for links that form a circle
 
 
 def make_folder(path: Path) -> None:
@@ -53,7 +85,7 @@ def replace(path: Path, data: str | bytes) -> None:
     if before is not None and not stat.S_ISREG(before.st_mode):
         _write_all(os.open(path, os.O_WRONLY), content)
         return
-    place = path.resolve()
+    place = real_path(path)
     draft = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
     try:
         file = open_private(draft, os.O_WRONLY | os.O_EXCL)
@@ -100,7 +132,7 @@ def writable_by_others(path: Path) -> str | None:
     """
     if sys.platform == "win32" or not path.is_file():  # a pipe of the shell's has no folder
         return None
-    place = path.resolve()
+    place = real_path(path)
     for one, found in ((place, place.stat()), (place.parent, place.parent.stat())):
         sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
         if found.st_uid not in (0, os.geteuid()):

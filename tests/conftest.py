@@ -34,10 +34,11 @@ _COLLECTED_WITH = (
     ("oban", "libraries"),
     ("psutil", "tui/test_terminal.py"),
     ("psutil", "tui/test_acting_terminal.py"),
+    ("psutil", "tui/test_typed_input.py"),
 )
 _POSIX = (
     *("contract", "demo", "laboratory", "libraries", "pipeline", "soak", "tui", "unit/test_turns.py"),
-    *("cli/test_program.py", "cli/test_serve_restarts.py"),
+    *("cli/test_first_steps.py", "cli/test_program.py", "cli/test_serve_restarts.py"),
     *("recording/test_connect_record.py", "recording/test_replay_screen.py"),
     *("workload/test_bench.py", "workload/test_load.py"),
 )

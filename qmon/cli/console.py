@@ -1,11 +1,16 @@
-"""Consoles that know few characters: signs become the nearest ASCII ones, other characters their numbers."""
+"""The standard streams: consoles with few characters, streams that are closed, full or read by nobody.
+
+Signs that a console does not know become the nearest ASCII ones, other characters their numbers.
+"""
 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
+import os
 import sys
-from typing import Final
+from typing import IO, Final
 
 _SIGNS: Final = {
     "–−─━┄‑": "-", "—": "--", "…": "...", "·•◦": ".", "×✕": "x", "→›▶": ">", "←‹": "<", "≥": ">=", "≤": "<=",
@@ -16,12 +21,102 @@ _ASCII: Final = {ord(sign): text for signs, text in _SIGNS.items() for sign in s
 _HANDLER: Final = "qmon-signs"
 
 
+# The exit code of a shell for a program that SIGPIPE ended.
+_READER_GONE: Final = 128 + 13
+_FAILED: Final = 1
+
+
+class OutputLost(Exception):
+    """Standard output cannot be written to: nobody reads it any more, or its disk is full.
+
+    Attributes:
+        exit_code: of the command: 141 if the reader has gone, as for other programs in a pipe, else 1.
+    """
+
+    def __init__(self, problem: OSError) -> None:
+        super().__init__(f"cannot write to standard output: {problem.strerror or problem}")
+        self.reader_gone = isinstance(problem, BrokenPipeError)
+        self.exit_code = _READER_GONE if self.reader_gone else _FAILED
+
+
+class _Output(io.TextIOWrapper):
+    """Standard output that raises ``OutputLost``: other code catches ``OSError`` for files of its own."""
+
+    def write(self, text: str, /) -> int:
+        try:
+            return super().write(text)
+        except OSError as problem:
+            raise OutputLost(problem) from problem
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as problem:
+            raise OutputLost(problem) from problem
+
+
+class _Notes(io.TextIOWrapper):
+    """Standard error that loses what it cannot write: nothing is left to report that to."""
+
+    def write(self, text: str, /) -> int:
+        try:
+            return super().write(text)
+        except OSError:
+            return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError):
+            super().flush()
+
+
+def discard(stream: IO[str]) -> None:
+    """Let what ``stream`` still holds, and what else is written to it, go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
 def prepare() -> None:
-    """Let nothing that is printed fail for want of characters."""
+    """Set up the standard streams of the program.
+
+    Closed ones are opened as the null device. Otherwise the next file that is opened takes their number, and whatever
+    is printed goes into that file. Nothing that is printed fails for want of characters.
+    """
+    _open_closed()
+    sys.stdout = _wrapped(_Output, sys.stdout)
+    sys.stderr = _wrapped(_Notes, sys.stderr)
     codecs.register_error(_HANDLER, _nearest)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and not says_all(stream.encoding):
             stream.reconfigure(errors=_HANDLER)
+
+
+def _open_closed() -> None:
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            os.set_inheritable(number, True)  # as the programs that qmon starts expect of a standard stream
+        if getattr(sys, name) is None:
+            stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115 - it stays open
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
+
+
+def _wrapped(kind: type[io.TextIOWrapper], stream: IO[str]) -> IO[str]:
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    return kind(
+        stream.buffer,
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
 
 
 def says_all(encoding: str | None) -> bool:

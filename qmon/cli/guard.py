@@ -13,6 +13,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
+from qmon.cli.console import OutputLost, discard
 from qmon.cli.output import note
 from qmon.errors import BadInput, PermissionMissing, QmonError
 from qmon.redact import HIDDEN, hide_in_argument, hide_passwords, hide_secrets
@@ -28,7 +29,20 @@ _TARGET: Final = re.compile(r"\w+://|\s*[\w ]+=")
 
 
 class Guarded(TyperGroup):
-    """The group of all commands. Errors of qmon become a line and a code; so do Ctrl-C and a reader that has gone."""
+    """The group of all commands. Errors of qmon become a line and a code; so do Ctrl-C and an output that is lost."""
+
+    def main(self, *arguments: Any, **extra: Any) -> Any:
+        """Run the program. A reader that has gone ends it silently, an output that is full with a line."""
+        try:
+            try:
+                return super().main(*arguments, **extra)
+            finally:
+                sys.stdout.flush()
+        except OutputLost as problem:
+            discard(sys.stdout)
+            if not problem.reader_gone:
+                _say(str(problem))
+            sys.exit(problem.exit_code)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was chosen; ``qmon.code`` of the context says for the log how it ended."""
@@ -63,9 +77,8 @@ class Guarded(TyperGroup):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except BrokenPipeError:
-            _mute()
-            raise typer.Exit(OK) from None
+        except OutputLost:
+            raise  # to main
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
         except QmonError as problem:
@@ -131,10 +144,3 @@ def _maybe_trace(problem: BaseException) -> None:
     """The traceback without the values of variables, where ``QMON_DEBUG`` asks for it."""
     if os.environ.get("QMON_DEBUG", "") not in ("", "0"):
         print(hide_secrets("".join(traceback.format_exception(problem))), file=sys.stderr, end="")
-
-
-def _mute() -> None:
-    """Nobody reads what we print any more: let the interpreter's own last flush go nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

@@ -26,8 +26,8 @@ def add(path: Path, name: str, connect: str | None, blocks: Sequence[str]) -> Co
     ``connect``: of a target that is not in the file yet, without a password. Raises ``BadInput`` where the file cannot
     be read with them, or cannot be written; then it is as it was.
     """
-    place = path.resolve()  # a link to the file stays one
     try:
+        place = files.real_path(path)  # a link to the file stays one
         before = place.read_text(encoding="utf-8") if place.exists() else ""
     except (OSError, UnicodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"

@@ -192,7 +192,12 @@ def _target(targets: Keys, name: str, folder: Path) -> TargetConfig:
 def _file(keys: Keys, name: str, folder: Path) -> Path | None:
     """A file; a relative path is taken from the folder of the configuration."""
     text = keys.text(name)
-    return folder / Path(text).expanduser() if text is not None else None
+    if text is None:
+        return None
+    try:
+        return files.path_from(text, folder)
+    except BadInput as problem:
+        raise BadInput(f"{keys.path(name)}: {problem}") from None
 
 
 def _budget(keys: Keys) -> Budget | None:

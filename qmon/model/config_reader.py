@@ -110,7 +110,7 @@ class Keys:
         return float(value)
 
     def seconds(self, name: str) -> float | None:
-        """A duration in seconds, written as ``"5m"`` or as a number of seconds."""
+        """A duration in seconds, written as ``"5m"``; a number alone is refused with a hint."""
         value = self._get(name)
         if value is None:
             return None

@@ -181,24 +181,23 @@ _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|[dhms])\s*")
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of ``2s``, ``1h30m`` or ``500ms``; a number alone is seconds.
+    """Return the seconds of ``2s``, ``1h30m`` or ``500ms``.
 
-    Raises ``BadInput`` for anything else, for nothing or less, and for more than ``MAX_S``.
+    Raises ``BadInput`` for anything else, also for a number without a unit, for 0, and for more than ``MAX_S``.
     """
     cleaned = text.strip().lower()
     at, seconds = 0, 0.0
-    if re.fullmatch(r"\d+(\.\d+)?", cleaned):
-        seconds = float(cleaned)
-    else:
-        while at < len(cleaned) and (part := _PART.match(cleaned, at)):
-            seconds += float(part[1]) * _SECONDS[part[2]]
-            at = part.end()
-        if at < len(cleaned):
-            seconds = 0.0
+    if re.fullmatch(r"\d*[1-9]\d*(\.\d+)?", cleaned):
+        raise BadInput(f"{_short(text)!r} has no unit: write {_short(cleaned)}m or {_short(cleaned)}s")
+    while at < len(cleaned) and (part := _PART.match(cleaned, at)):
+        seconds += float(part[1]) * _SECONDS[part[2]]
+        at = part.end()
+    if at < len(cleaned):
+        seconds = 0.0
     if not seconds > 0:
-        raise BadInput(f"{_short(text)} is not a duration: write 90s, 5m or 1h30m")
+        raise BadInput(f"{_short(text)!r} is not a duration: write 90s, 5m or 1h30m")
     if seconds > MAX_S:
-        raise BadInput(f"{_short(text)} is too long: at most {MAX_S / 86_400:.0f}d")
+        raise BadInput(f"{_short(text)!r} is too long: at most {MAX_S / 86_400:.0f}d")
     return seconds
 
 
@@ -211,7 +210,7 @@ def format_duration(seconds: float) -> str:
 
 
 def _short(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def _candidates(seconds: float) -> tuple[str, ...]:

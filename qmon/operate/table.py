@@ -74,9 +74,9 @@ class Structure:
         """The columns that the server computes anew."""
         return tuple(each.column_name for each in self.columns if each.generated or each.lost)
 
-    def takes_null(self, column: str) -> bool:
-        """Whether the column may be NULL."""
-        return any(each.column_name == column and not each.not_null for each in self.columns)
+    def may_be_set_null(self, column: str) -> bool:
+        """Return whether a statement may write NULL into the column."""
+        return any(each.column_name == column and not (each.not_null or each.generated) for each in self.columns)
 
     def type_of(self, column: str) -> str:
         """The column's type, as the server names it; empty where there is none."""

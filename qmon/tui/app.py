@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.text import Text
+from textual.css.query import NoMatches
 from textual.message import Message
 from textual.reactive import var
 from textual.screen import Screen
@@ -31,6 +32,7 @@ from qmon.tui.past_reader import KnownPast
 from qmon.tui.personal import PersonalApp
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
+from qmon.tui.widgets.dialog import leave_pushed
 
 if TYPE_CHECKING:
     from qmon.demo.story import TourStep
@@ -242,8 +244,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     async def action_screen(self, name: str) -> None:
         """Go to a screen; it tells the source what it needs as it appears. A message that is open is closed."""
-        if len(self.screen_stack) > 1:
-            await self.pop_screen()
+        await leave_pushed(self)
         await self.switch_mode(name)
 
     async def go_to_queue(self, name: str) -> None:
@@ -380,6 +381,8 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def _handle_exception(self, error: Exception) -> None:
         """Log what ends the app."""
+        if self._exit and isinstance(error, NoMatches):
+            return  # we are leaving, and the handler of an event that came late looks for a widget that is gone
         self.failed = log.report(error)
         super()._handle_exception(error)
 

@@ -1,13 +1,25 @@
-"""Reads the terminal: bytes that are no UTF-8 become replacement characters, and a failure ends the app in order."""
+"""Reads the terminal: bytes that are no UTF-8 become replacement characters, sequences that are malformed are dropped.
+
+A failure ends the app in order.
+
+Signals that stop and continue the process are handled by the event loop, one after the other.
+"""
 
 from __future__ import annotations
 
 import codecs
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers import linux_driver
+from textual.message import Message
 
 
 def _lenient_decoder(encoding: str) -> Any:
@@ -18,8 +30,77 @@ def _lenient_decoder(encoding: str) -> Any:
 vars(linux_driver)["getincrementaldecoder"] = _lenient_decoder
 
 
+class _LenientParser(XTermParser):
+    """Textual's parser, which drops sequences that it cannot parse, where Textual would end the app."""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        if not data:
+            yield from super().feed(data)
+        for character in data:
+            yield from self._unless_broken(super().feed(character))
+
+    def tick(self) -> Iterable[Message]:
+        yield from self._unless_broken(super().tick())
+
+    def _unless_broken(self, messages: Iterable[Message]) -> Iterator[Message]:
+        try:
+            yield from messages
+        except (ArithmeticError, LookupError, ValueError):  # of numbers that are none, or are of no character
+            self._gen = self.parse(self._tokens.append)
+            self._awaiting = next(self._gen)
+
+
+vars(linux_driver)["XTermParser"] = _LenientParser
+
+
+def _stop_process() -> None:
+    if sys.platform != "win32":  # which has no such signal, nor this driver
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
 class TerminalDriver(linux_driver.LinuxDriver):
-    """Textual's driver for terminals, which ends the app with exit code 0 and no line in the log if reading fails."""
+    """Textual's driver for terminals, which ends the app with exit code 0 and no line in the log if reading fails.
+
+    Textual also leaves and enters the application mode inside its signal handlers. A second signal interrupts the first
+    handler there, and SIGCONT without SIGTSTP before it (after SIGSTOP) starts a second thread that reads the terminal.
+    """
+
+    def __init__(self, app: App[Any], **options: Any) -> None:
+        super().__init__(app, **options)
+        self._pausing = self._continued = False
+
+    def _sigtstp_application(self, *_: object) -> None:
+        self._continued = False
+        self._pause_soon(stop=True)
+
+    def _sigcont_application(self, *_: object) -> None:
+        self._continued = True
+        self._pause_soon(stop=False)
+
+    def _pause_soon(self, *, stop: bool) -> None:
+        if not self._pausing:
+            self._pausing = True
+            with contextlib.suppress(RuntimeError):  # the loop is closed, because the app has ended
+                self._loop.call_soon_threadsafe(self._pause, stop)
+
+    def _pause(self, stop: bool) -> None:
+        """Give the terminal back, stop the process if that is asked for, and take the terminal again."""
+        try:
+            if self._auto_restart:
+                self.suspend_application_mode()
+                self._must_signal_resume = True
+            if stop and not self._continued:
+                _stop_process()
+            while self._auto_restart and not self._take_terminal():
+                _stop_process()  # we continue in the background, without the terminal
+        finally:
+            self._pausing = False
+
+    def _take_terminal(self) -> bool:
+        """Enter the application mode again; returns whether that was possible."""
+        self._writer_thread = None
+        self.resume_application_mode()
+        return bool(self._writer_thread)
 
     def _run_input_thread(self) -> None:
         """Read until the app ends. Hand what ends the thread to the app, which logs it and leaves with exit code 1."""

@@ -124,7 +124,7 @@ ACTS: Final[list[BindingType]] = [
     _key("r", "act('requeue')", "requeue", "Requeue what is stuck, or what is marked", ACTING, id="requeue"),
     _key("d", "act('redrive')", "redrive", "Try dead messages once more: which, at a rate, until too many fail again",
          ACTING, id="redrive", bar=False),
-    _key("x", "act('purge')", "purge", "Move messages to the trash: all, or what is marked", ACTING, id="purge"),
+    _key("x", "act('purge')", "purge", "Move messages to the trash: the marked ones, or dead ones", ACTING, id="purge"),
     _key("p", "act('pause')", "pause", "Pause the pushers, or resume them", ACTING, id="pause"),
     UNDO,
     _key("P", "act('pause-poppers')", "pause poppers", "Pause the poppers, or resume them", ACTING,

@@ -1,9 +1,12 @@
-"""Files are made by ``qmon.files``, and programs are started without secrets; exceptions are listed with reasons."""
+"""Files are made and paths read by ``qmon.files``, programs get no secrets, dialogs are left in one way.
+
+Exceptions are listed with reasons.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -47,6 +50,28 @@ def starts_with_secrets(call: ast.Call) -> bool:
     return function.attr in _STARTING and not any(each.arg == "env" for each in call.keywords)
 
 
+# Each raises something else for a home folder that is not known, a working folder that is gone, or links in a circle.
+_PATHS: Final = frozenset({"expanduser", "cwd", "getcwd", "absolute", "abspath", "realpath"})
+PATH_REASONS: Final = {
+    "files.py": "it is the one place",
+    "demo/account.py": "the folder of the demo, which it has made itself",
+}
+"""Modules that may make paths absolute or follow links, and why."""
+
+
+def reads_path(call: ast.Call) -> bool:
+    """Whether a call makes a path whole in its own way."""
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    # Other classes have a method of this name, too, but with arguments.
+    return call.func.attr in _PATHS or (call.func.attr == "resolve" and not call.args and not call.keywords)
+
+
+def leaves_screen(call: ast.Call) -> bool:
+    """Whether a call takes a screen off the stack."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr in ("dismiss", "pop_screen")
+
+
 def found() -> Iterator[tuple[str, int]]:
     """The module and line of each such call."""
     for path in sorted(ROOT.rglob("*.py")):
@@ -80,3 +105,35 @@ def test_files_are_made_in_one_place_and_programs_get_no_secrets() -> None:
 def test_the_check_sees_what_it_should(code: str, wrong: bool) -> None:
     (call,) = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
     assert (makes_file(call) or starts_with_secrets(call)) is wrong
+
+
+def modules_with(wrong: Callable[[ast.Call], bool]) -> set[str]:
+    """The modules that have such a call."""
+    return {
+        path.relative_to(ROOT).as_posix()
+        for path in sorted(ROOT.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and wrong(node)
+    }
+
+
+def test_paths_that_people_write_are_read_in_one_place() -> None:
+    assert modules_with(reads_path) == set(PATH_REASONS)
+
+
+def test_screens_are_left_in_one_place_which_checks_that_they_are_in_front() -> None:
+    assert modules_with(leaves_screen) == {"tui/widgets/dialog.py"}
+    dialogs = [path for path in ROOT.rglob("*.py") if "(ModalScreen[" in path.read_text(encoding="utf-8")]
+    assert [path.name for path in dialogs] == ["dialog.py"]
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        ("path.expanduser()", True), ("Path.cwd()", True), ("os.getcwd()", True), ("path.resolve()", True),
+        ("os.path.abspath(path)", True), ("layouts.resolve(queue)", False), ("files.path_from(text)", False),
+    ],
+)  # fmt: skip
+def test_the_check_of_paths_sees_what_it_should(code: str, wrong: bool) -> None:
+    (call,) = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+    assert reads_path(call) == wrong

@@ -44,7 +44,7 @@ def test_a_dry_run_says_everything_and_changes_nothing(shop: str) -> None:
     before = query(shop, "SELECT * FROM public.jobs ORDER BY id")
     done = call("requeue", "shop", "jobs", "--dry-run")
     assert done.exit_code == 0, done.output
-    for part in ("Requeue 3 messages of jobs", "2 owner alive", "undo", "UPDATE", "nothing was changed"):
+    for part in ("Requeue 3 messages in progress of jobs", "2 owner alive", "undo", "UPDATE", "nothing was changed"):
         assert part in done.stdout, part
     assert query(shop, "SELECT * FROM public.jobs ORDER BY id") == before
     assert query(shop, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
@@ -126,6 +126,9 @@ def test_emptying_the_trash_is_the_end_of_undo(shop: str) -> None:
         ("purge", "shop", "--state", "ready"),
         ("requeue", "shop", "nosuch", "--yes"),
         ("requeue", "shop", "--owners", "ded", "--yes"),
+        ("purge", "shop", "--yes"),
+        ("purge", "shop", "--older-than", "1ms", "--yes"),
+        ("purge", "shop", "--state", "ready", "--older-than", "5", "--yes"),
         ("purge", "shop", "--ids", "1,,2", "--yes"),
         ("purge", "shop", "--ids", "99", "--yes"),
         ("requeue", "shop", "--state", "ready", "--yes"),
@@ -246,7 +249,7 @@ def test_exit_codes_tell_all_from_some(state: OperationState, done: int, skipped
 def test_on_a_terminal_it_asks_and_no_is_the_default(shop: str, own_home: Path) -> None:
     terminal = Terminal("requeue", "shop", home=own_home.parents[1])
     terminal.expect("[y/N]")
-    assert "Requeue 3 messages of jobs" in terminal.read()
+    assert "Requeue 3 messages in progress of jobs" in terminal.read()
     terminal.type("")
     assert terminal.end() == 2
     assert states(shop) == {"ready": 4, "working": 5}

@@ -120,7 +120,7 @@ table = "work_table"
 id = "id"
 queue = {{ column = "kind" }}
 where = {{ tenant = ["a", "\\"b\\""] }}
-timeout = 7.5
+timeout = "7.5s"
 counters = true
 [[target.shop.queue.state]]
 name = "ready"

@@ -83,7 +83,8 @@ class Victim:
         """The command line of an action on all that is left."""
         if act == "undo":
             return ["undo", self.url, self.purged().id]
-        return [act, self.url, "orders", *(["--owners", "dead,unknown,alive"] if act == "requeue" else [])]
+        which = ["--owners", "dead,unknown,alive"] if act == "requeue" else ["--state", "ready"]
+        return [act, self.url, "orders", *which]
 
     def start(self, arguments: list[str]) -> subprocess.Popen[bytes]:
         """The real program, with an audit of its own."""

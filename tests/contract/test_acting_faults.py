@@ -35,7 +35,7 @@ def prepared(victim: Victim, act: Act) -> PreparedAction:
     if act == "undo":
         return victim.operator.undo(victim.purged().id)
     if act == "purge":
-        return victim.operator.purge(victim.layout, Choice())
+        return victim.operator.purge(victim.layout, Choice(state="ready"))
     return victim.operator.requeue(victim.layout, Choice(owner_states=ALL))
 
 

@@ -110,7 +110,7 @@ def test_a_table_with_too_many_columns_for_the_trash_is_refused_in_the_plan(
     database: str, tmp_path: Path, columns: int
 ) -> None:
     layout = wide(database, columns)
-    prepared = Operator(desk_at(database, tmp_path)).purge(layout, Choice())
+    prepared = Operator(desk_at(database, tmp_path)).purge(layout, Choice(state="ready"))
     assert prepared.plan.refused == (
         f"public.wide is too wide for the trash: its {columns} columns and 3 of the trash are more than the 1600 that a"
         " table can have"
@@ -127,7 +127,7 @@ def test_the_widest_table_that_fits_is_purged_and_comes_back(
     layout = wide(database, columns, dropped)
     before = query(database, "SELECT CAST(w AS text) FROM wide AS w ORDER BY id")
     operator = Operator(desk_at(database, tmp_path))
-    purged = applied(operator.purge(layout, Choice()))
+    purged = applied(operator.purge(layout, Choice(state="ready")))
     assert purged.done == 5
     assert applied(operator.undo(purged.operation)).done == 5
     assert query(database, "SELECT CAST(w AS text) FROM wide AS w ORDER BY id") == before
@@ -142,12 +142,12 @@ def test_rows_too_long_for_the_trash_are_refused_in_the_plan_if_all_are_and_else
     query(database, "INSERT INTO wide (id, c1) VALUES (2, 2), (3, 3)")
     layout = Layout("wide", "fifo", TableName("public", "wide"), id="id")
     operator = Operator(desk_at(database, tmp_path))
-    purged = applied(operator.purge(layout, Choice()))
+    purged = applied(operator.purge(layout, Choice(state="ready")))
     assert (purged.done, purged.refused) == (2, 1)
     assert any("row is too big" in note for note in purged.notes)
     assert query(database, "SELECT id FROM wide") == [(1,)]
     query(database, "ALTER TABLE wide " + ", ".join(f"ALTER {each} SET NOT NULL" for each in numbers))
-    refused = operator.purge(layout, Choice()).plan.refused
+    refused = operator.purge(layout, Choice(state="ready")).plan.refused
     assert refused == (
         "public.wide is too wide for the trash: its rows have 8187 bytes or more with the columns of the trash, and the"
         " server stores 8160"

@@ -22,7 +22,7 @@ def test_a_purge_is_undone_while_the_gate_of_a_foreign_table_is_shut(database: s
     query(database, "INSERT INTO mails (body) SELECT 'mail ' || i FROM generate_series(1, 300) AS i")
     operator = Operator(desk_at(database, tmp_path))
     assert applied(operator.install_gate(FOREIGN)).state is OperationState.DONE
-    purged = applied(operator.purge(FOREIGN, Choice()))
+    purged = applied(operator.purge(FOREIGN, Choice(state="ready")))
     assert purged.done == 300
     assert applied(operator.pause(FOREIGN, Side.PUSHERS, for_s=120)).done == 1
     with pytest.raises(pyodbc.Error, match="QM001"):

@@ -148,7 +148,7 @@ def refused_all(
         "requeue": operator.requeue(batch, ANY),
         "requeue by ending sessions": operator.requeue(replace(fifo, timeout_s=0.0), ANY),
         "redrive": operator.redrive(batch, Choice()),
-        "purge": operator.purge(batch, Choice()),
+        "purge": operator.purge(batch, Choice(state="ready")),
         "undo": operator.undo(done),
         "empty trash": operator.empty_trash(None, 0.0),
         "pause": operator.pause(batch, Side.PUSHERS),
@@ -227,6 +227,6 @@ def test_a_right_that_is_missing_on_the_table_is_named(
     with login(clean_roles, "operator") as url:
         for prepared in (
             Operator(desk_at(url, tmp_path)).requeue(queues["batch_fast"], ANY),
-            Operator(desk_at(url, tmp_path)).purge(queues["batch_fast"], Choice()),
+            Operator(desk_at(url, tmp_path)).purge(queues["batch_fast"], Choice(state="ready")),
         ):
             assert "GRANT UPDATE ON public.batch_fast TO" in (prepared.plan.refused or "")

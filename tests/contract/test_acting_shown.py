@@ -43,7 +43,7 @@ def test_bytes_are_shown_as_text_covered_before_any_screen_has_them(database: st
     requeue = operator.requeue(layout, Choice(owner_states=ANY))
     assert payloads(requeue.plan) == shown
     assert applied(requeue).done == 2
-    purge = operator.purge(layout, Choice())
+    purge = operator.purge(layout, Choice(state="ready"))
     assert sorted(map(str, payloads(purge.plan))) == sorted(shown)
     assert payloads(operator.undo(applied(purge).operation).plan) == payloads(purge.plan)
 
@@ -60,7 +60,7 @@ def test_a_held_message_is_shown_as_text_too(database: str, tmp_path: Path) -> N
 def test_text_that_looks_like_bytes_stays_text(database: str, tmp_path: Path) -> None:
     layout = made(database, "batch_fast")
     query(database, f"SELECT {routine(layout, 'push')}('\\x6162')")
-    assert payloads(Operator(desk_at(database, tmp_path)).purge(layout, Choice()).plan) == ["\\x6162"]
+    assert payloads(Operator(desk_at(database, tmp_path)).purge(layout, Choice(state="ready")).plan) == ["\\x6162"]
 
 
 @pytest.mark.parametrize(

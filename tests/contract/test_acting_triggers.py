@@ -74,7 +74,7 @@ def test_a_purge_whose_rows_come_back_under_another_key_is_refused(
     table(database, key=key)
     trigger(database, when, body, gives=gives, each=each, kind=kind)
     before = rows(database)
-    result = applied(Operator(desk_at(database, tmp_path)).purge(JOBS, Choice()))
+    result = applied(Operator(desk_at(database, tmp_path)).purge(JOBS, Choice(state="ready")))
     assert (result.done, result.refused) == (0, 12)
     assert "12 refused: a trigger puts rows back into the table, or inserts others: spring" in reasons(result)
     assert rows(database) == before
@@ -104,7 +104,7 @@ def test_a_purge_touches_no_row_beyond_its_plan_by_a_trigger(
     query(database, "INSERT INTO jobs SELECT id + 100, 'working', body FROM jobs")
     trigger(database, "BEFORE DELETE", body, gives=gives)
     before = rows(database)
-    result = applied(Operator(desk_at(database, tmp_path)).purge(JOBS, Choice()))
+    result = applied(Operator(desk_at(database, tmp_path)).purge(JOBS, Choice(state="ready")))
     assert (result.done, result.refused) == (0, 12)
     assert reason in reasons(result)
     assert rows(database) == before
@@ -116,7 +116,7 @@ def test_only_the_rows_that_come_back_are_refused_and_an_audit_elsewhere_is_no_m
     table(database)
     query(database, "CREATE TABLE audit (id bigint)")
     trigger(database, "AFTER DELETE", f"INSERT INTO audit VALUES (OLD.id); IF OLD.id % 4 = 0 THEN {PUT_BACK}; END IF")
-    result = applied(Operator(desk_at(database, tmp_path)).purge(JOBS, Choice()))
+    result = applied(Operator(desk_at(database, tmp_path)).purge(JOBS, Choice(state="ready")))
     assert (result.done, result.refused) == (9, 3)
     assert query(database, "SELECT id FROM jobs ORDER BY id") == [(4,), (8,), (12,)]
     assert query(database, "SELECT count(*) FROM audit") == [(9,)]
@@ -141,7 +141,7 @@ def test_the_second_half_of_a_message_is_watched_too(
     query(database, "INSERT INTO halves VALUES (1), (2); INSERT INTO bodies VALUES (1, 'a'), (2, 'b')")
     trigger(database, "BEFORE DELETE", body, on="bodies", gives=gives)
     before = rows(database, "halves"), rows(database, "bodies")
-    result = applied(Operator(desk_at(database, tmp_path)).purge(HALVES, Choice()))
+    result = applied(Operator(desk_at(database, tmp_path)).purge(HALVES, Choice(state="ready")))
     assert (result.done, result.refused) == (0, 2)
     assert reason in reasons(result)
     assert (rows(database, "halves"), rows(database, "bodies")) == before
@@ -238,7 +238,7 @@ def test_an_undo_says_how_many_rows_came_back_with_other_values_in_columns_that_
     table(database)
     query(database, "ALTER TABLE jobs ADD seen timestamptz")
     operator = Operator(desk_at(database, tmp_path))
-    purged = applied(operator.purge(JOBS, Choice()))
+    purged = applied(operator.purge(JOBS, Choice(state="ready")))
     trigger(
         database, "AFTER INSERT",
         "IF pg_trigger_depth() = 1 THEN UPDATE jobs SET seen = now() WHERE id = NEW.id; END IF",
@@ -254,7 +254,7 @@ def test_a_table_whose_triggers_cannot_be_watched_is_refused_in_the_plan(databas
     name = str(query(database, "SELECT current_database()")[0][0])
     query(database, f'ALTER DATABASE "{name}" SET track_counts = off')
     operator = Operator(desk_at(database, tmp_path))
-    refused = operator.purge(JOBS, Choice()).plan.refused
+    refused = operator.purge(JOBS, Choice(state="ready")).plan.refused
     assert refused == "track_counts is off: what the triggers of public.jobs do is unknown: spring"
     query(database, "UPDATE jobs SET status = 'working'")
     query(database, "CREATE TRIGGER other AFTER UPDATE ON jobs EXECUTE FUNCTION spring()")

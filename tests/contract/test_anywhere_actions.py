@@ -135,7 +135,7 @@ def test_a_purge_and_its_undo_in_every_design_but_rings(
         layout = place.made(design)
         place.push(connection, layout, 3)
         before = every_row(place, layout)
-        prepared = operator.purge(layout, Choice())
+        prepared = operator.purge(layout, Choice(state="ready"))
         if design == "heap" and place.sqlserver:
             assert "nothing makes a row" in (prepared.plan.refused or "")
             continue
@@ -184,7 +184,7 @@ def test_rows_with_a_trigger_that_writes_elsewhere_are_counted_right_and_come_ba
     place.run(JOBS, "CREATE TABLE notes (id int NOT NULL)", *WRITERS[place.engine.name])
     place.run("INSERT INTO jobs VALUES (1, 1, 0, 'a'), (2, 2, 0, 'b'), (3, 3, 1, 'c')")
     before = every_row(place, layout)
-    gone = applied(operator.purge(layout, Choice()))
+    gone = applied(operator.purge(layout, Choice(state="ready")))
     assert finished(gone) == 2
     assert (place.count("jobs"), place.count("notes")) == (1, 2)
     assert finished(applied(operator.undo(gone.operation))) == 2

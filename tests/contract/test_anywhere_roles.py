@@ -289,7 +289,7 @@ def everything(operator: Operator, shop: Shop, session: int) -> dict[str, Prepar
     return {
         "requeue": operator.requeue(layouts["status"], ANYBODY),
         "requeue by ending sessions": operator.requeue(layouts["fifo"], Choice(older_than_s=0.0)),
-        "purge": operator.purge(layouts["status"], Choice()),
+        "purge": operator.purge(layouts["status"], Choice(state="ready")),
         "undo": operator.undo(shop.purged),
         "empty trash": operator.empty_trash(None, 0.0),
         "pause pushers": operator.pause(layouts["status"], Side.PUSHERS),

@@ -21,7 +21,8 @@ def found(url: str) -> dict[str, Candidate]:
 def test_each_table_of_the_articles_is_found_as_published(database: str, design: str) -> None:
     make(database, ARTICLES[design])
     (finding,) = found(database).values()
-    assert finding.layout.design == design
+    # The tables of the two split designs are the same.
+    assert finding.layout.design == ("batch_fast" if design == "batch_split" else design)
     assert likely(finding), (finding.score, finding.why, finding.missing)
     assert finding.layout.source is LayoutSource.DISCOVERY
     assert finding.why

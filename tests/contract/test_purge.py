@@ -39,7 +39,7 @@ def test_a_purge_empties_the_queue_and_its_undo_brings_all_back(database: str, t
     tables = ["orders", *(["orders_data"] if layout.data_table else [])]
     before = [everything(database, table) for table in tables]
     operator = Operator(desk_at(database, tmp_path))
-    prepared = operator.purge(layout, Choice())
+    prepared = operator.purge(layout, Choice(state="ready"))
     assert prepared.plan.count == 130
     assert prepared.plan.undo.possible
     assert prepared.plan.undo.until is not None
@@ -90,7 +90,7 @@ def test_what_others_took_or_hold_is_left_alone(database: str, tmp_path: Path) -
     layout = made(database, "fifo")
     pushed(database, layout, 30)
     operator = Operator(desk_at(database, tmp_path))
-    prepared = operator.purge(layout, Choice())
+    prepared = operator.purge(layout, Choice(state="ready"))
     with opened(database) as connection:
         call(connection, layout, "pop_batch", "4")
     query(database, "UPDATE orders SET payload = 'changed' WHERE id = 10")
@@ -111,8 +111,12 @@ def test_messages_in_progress_stay_unless_they_are_asked_for(database: str, tmp_
         call(connection, layout, "pop_batch", "2")
     query(database, "UPDATE orders SET status = 3 WHERE id = 6")
     operator = Operator(desk_at(database, tmp_path))
-    assert operator.purge(layout, Choice()).plan.count == 4
-    assert operator.purge(layout, Choice(state="dead")).plan.count == 1
+    assert operator.purge(layout, Choice(state="ready")).plan.title == "Purge 3 ready messages of orders"
+    assert operator.purge(layout, Choice()).plan.title == "Purge 1 dead message of orders"
+    assert operator.purge(layout, Choice(payload="m")).plan.left_out == ()
+    ids = Choice(ids=("1", "3", "5", "6"))
+    named = operator.purge(layout, ids).plan
+    assert named.title == "Purge 2 ready and 1 dead messages of orders", "the first is in progress"
     by_default = operator.purge(layout, Choice(state="in_progress")).plan
     assert (by_default.count, [each.count for each in by_default.left_out]) == (0, [2])
     assert "does not say that poppers hold their session" in by_default.left_out[0].why
@@ -173,7 +177,7 @@ def test_every_type_comes_back_bit_for_bit(database: str, tmp_path: Path) -> Non
         "anything", "status", TableName("public", "anything"), id="id", state=StateColumn("status", 1, 2), payload="t"
     )
     operator = Operator(desk_at(database, tmp_path))
-    prepared = operator.purge(layout, Choice())
+    prepared = operator.purge(layout, Choice(state="ready"))
     assert prepared.plan.count == 23
     assert any("computed anew by the server: g" in note for note in prepared.plan.undo.notes)
     assert all(len(row.payload or "") <= 200 for row in prepared.plan.first)
@@ -187,12 +191,12 @@ def test_a_table_that_changed_since_gets_back_what_it_can(database: str, tmp_pat
     layout = made(database, "fifo")
     pushed(database, layout, 3)
     operator = Operator(desk_at(database, tmp_path))
-    first = applied(operator.purge(layout, Choice()))
+    first = applied(operator.purge(layout, Choice(state="ready")))
     query(database, "ALTER TABLE orders ADD COLUMN color text DEFAULT 'red'")
     query(database, "ALTER TABLE orders DROP COLUMN enqueued_at")
     pushed_now = replace(layout, enqueued_at=None)
     query(database, "INSERT INTO orders (payload, color) VALUES ('y', 'blue')")
-    second = applied(operator.purge(pushed_now, Choice()))
+    second = applied(operator.purge(pushed_now, Choice(state="ready")))
     back = operator.undo(first.operation)
     assert any("no column enqueued_at any more" in line for line in back.plan.risks)
     assert applied(back).done == 3
@@ -235,7 +239,9 @@ def test_a_view_and_a_table_that_others_inherit_from_are_refused(database: str, 
     operator = Operator(desk_at(database, tmp_path))
     for name in ("parent", "seen"):
         with pytest.raises(BadInput, match="ordinary and partitioned tables only"):
-            operator.purge(Layout("q", "fifo", TableName("public", name), id="id", payload="body"), Choice())
+            operator.purge(
+                Layout("q", "fifo", TableName("public", name), id="id", payload="body"), Choice(state="ready")
+            )
 
 
 @pytest.mark.parametrize("rule", ["CASCADE", "SET NULL", "SET DEFAULT"])
@@ -243,7 +249,7 @@ def test_cascading_foreign_keys_are_refused(database: str, tmp_path: Path, rule:
     layout = made(database, "fifo")
     pushed(database, layout, 2)
     query(database, f"CREATE TABLE child (order_id bigint REFERENCES orders (id) ON DELETE {rule})")
-    prepared = Operator(desk_at(database, tmp_path)).purge(layout, Choice())
+    prepared = Operator(desk_at(database, tmp_path)).purge(layout, Choice(state="ready"))
     assert prepared.plan.refused is not None
     assert "child" in prepared.plan.refused
     with pytest.raises(BadInput, match="nothing was changed"):
@@ -260,7 +266,7 @@ def test_a_trigger_that_keeps_a_row_is_told_and_one_that_copies_is_named(databas
         "$$ BEGIN IF OLD.id = 3 THEN RETURN NULL; END IF; RETURN OLD; END $$",
     )
     query(database, "CREATE TRIGGER keeper BEFORE DELETE ON orders FOR EACH ROW EXECUTE FUNCTION keep()")
-    prepared = Operator(desk_at(database, tmp_path)).purge(layout, Choice())
+    prepared = Operator(desk_at(database, tmp_path)).purge(layout, Choice(state="ready"))
     assert any("keeper" in note for note in prepared.plan.undo.notes)
     result = applied(prepared)
     assert (result.done, result.changed, result.refused) == (4, 0, 1)
@@ -272,7 +278,7 @@ def test_only_emptying_takes_away_for_good(database: str, tmp_path: Path) -> Non
     layout = made(database, "batch_fast")
     pushed(database, layout, 120)
     operator = Operator(desk_at(database, tmp_path))
-    purged = applied(operator.purge(layout, Choice()))
+    purged = applied(operator.purge(layout, Choice(state="ready")))
     assert operator.empty_trash(None, 3600).plan.refused == "nothing in the trash is that old"
     assert operator.empty_trash("others", 0).plan.count == 0
     prepared = operator.empty_trash("orders", 0)
@@ -298,7 +304,7 @@ def test_read_only_lets_every_plan_be_seen_and_none_applied(database: str, tmp_p
     before, audit = content(), len(lines(desk_at(database, tmp_path)))
     reader = Operator(desk_at(database, tmp_path, read_only="the configuration says read_only"))
     prepared = [
-        reader.purge(layout, Choice()), reader.undo(done.operation), reader.empty_trash(None, 0),
+        reader.purge(layout, Choice(state="ready")), reader.undo(done.operation), reader.empty_trash(None, 0),
         reader.requeue(layout, Choice(state="done")), reader.requeue(layout, Choice()),
     ]  # fmt: skip
     assert [each.plan.count for each in prepared] == [7, 2, 4, 0, 0]
@@ -313,7 +319,7 @@ def test_read_only_lets_every_plan_be_seen_and_none_applied(database: str, tmp_p
 def test_emptying_a_production_targets_trash_asks_for_its_name(database: str, tmp_path: Path) -> None:
     layout = made(database, "fifo")
     pushed(database, layout, 2)
-    applied(Operator(desk_at(database, tmp_path)).purge(layout, Choice()))
+    applied(Operator(desk_at(database, tmp_path)).purge(layout, Choice(state="ready")))
     operator = Operator(desk_at(database, tmp_path, prod=True))
     with pytest.raises(BadInput, match="must be typed exactly: test"):
         applied(operator.empty_trash(None, 0))
@@ -346,7 +352,7 @@ def test_without_qmons_schema_there_is_no_purge(database: str, tmp_path: Path) -
                 run(connection, f"SELECT set_config('role', '{role}', false)")
                 return connection
 
-            prepared = Operator(replace(at, connect=limited)).purge(layout, Choice())  # type: ignore[arg-type]
+            prepared = Operator(replace(at, connect=limited)).purge(layout, Choice(state="ready"))  # type: ignore[arg-type]
             assert prepared.plan.refused is not None
             assert "there is no trash" in prepared.plan.refused
         finally:

@@ -128,8 +128,9 @@ def test_whatever_is_done_every_message_is_in_exactly_one_place(database: str, t
                 call(connection, layout, act, f"{ids[0]}, (SELECT attempts FROM orders WHERE id = {ids[0]})")
                 expected -= set(ids[:1]) if act == "complete" else set()
             elif act in ("requeue", "purge"):
-                choice = Choice(owner_states=frozenset(OwnerState), older_than_s=0.0) if act == "requeue" else Choice()
-                plan = operator.requeue(layout, choice) if act == "requeue" else operator.purge(layout, choice)
+                choice = Choice(owner_states=frozenset(OwnerState), older_than_s=0.0)
+                ready = Choice(state="ready")
+                plan = operator.requeue(layout, choice) if act == "requeue" else operator.purge(layout, ready)
                 if plan.plan.refused is None:
                     last[act] = applied(plan).operation
             elif act.startswith("undo") and (of := last.get("purge" if act == "undo purge" else "requeue")):

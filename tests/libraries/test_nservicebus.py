@@ -61,7 +61,7 @@ def test_what_is_purged_comes_back_as_it_was(database: str, tmp_path: Path) -> N
     with watching(database, ()) as watched:
         layout = watched.queue(SALES).layout
     acting = Operator(desk_at(database, tmp_path))
-    purged = applied(acting.purge(layout, Choice()))
+    purged = applied(acting.purge(layout, Choice(state="ready")))
     assert (purged.state, purged.done, query(database, 'TABLE "Sales"')) == (OperationState.DONE, 5, [])
     assert applied(acting.undo(purged.operation)).done == 5
     assert sorted(map(tuple, query(database, 'TABLE "Sales"'))) == sorted(map(tuple, before))

@@ -52,14 +52,19 @@ def test_what_is_purged_is_not_worked_on_until_it_is_put_back(
     acting, layout = operator(database, tmp_path), layout_of(database, MAILS)
     with library.start(database, tmp_path, "worker", [INVOICES]) as worker:
         before = library.truth(database)[MAILS]
-        prepared = acting.purge(layout, Choice())
+        named = Choice(ids=tuple(own_id(event.id) for event in [*dead, *ready]))
+        if dead:
+            by_default = acting.purge(layout, Choice()).plan
+            assert {row.id for row in by_default.first} == {own_id(event.id) for event in dead}
+            assert by_default.title == f"Purge 1 dead message of {layout.queue}"
+        prepared = acting.purge(layout, named)
         assert {row.id for row in prepared.plan.first} == {own_id(event.id) for event in [*dead, *ready]}
         result = applied(prepared)
         assert (result.state, result.done, result.changed) == (OperationState.DONE, len(dead) + 2, 0)
         truth = library.truth(database)[MAILS]
         assert (truth["ready"], truth.get("dead", 0), truth["scheduled"]) == (0, 0, 1)
         library.check(database)
-        assert acting.purge(layout, Choice()).plan.refused == "no message matches: nothing to do"
+        assert acting.purge(layout, named).plan.refused == "no message matches: nothing to do"
         worker.wait(2, "completed")
         worker.stop()
     assert prepared.plan.undo.possible == (kind not in FOR_GOOD)
@@ -95,7 +100,7 @@ def test_what_is_taken_between_plan_and_apply_is_left_to_its_worker(
     library, _ = made
     log = library.push(database, MAILS, ["taken"])
     acting, layout = operator(database, tmp_path), layout_of(database, MAILS)
-    prepared = acting.purge(layout, Choice())
+    prepared = acting.purge(layout, Choice(state="ready"))
     assert prepared.plan.count == 1
     with library.start(database, tmp_path, "worker", [MAILS], seconds_per_job=3600) as worker:
         worker.wait(1, "claimed")
@@ -121,9 +126,10 @@ def test_choices(made: tuple[Library, Any], database: str, tmp_path: Path) -> No
     assert planned(Choice(state="dead")) == set()
     assert planned(Choice(ids=(later[0].id, ready[0].id))) == {later[0].id, ready[0].id}
     assert planned(Choice(state="ready", older_than_s=3600)) == set()
-    assert planned(Choice(limit=2)) < {event.id for event in ready}
+    assert planned(Choice()) == planned(Choice(limit=2)) == set(), "without a state only dead messages"
+    assert planned(Choice(state="ready", limit=2)) < {event.id for event in ready}
     with pytest.raises(BadInput, match="choose one state"):
-        acting.purge(layout, Choice(older_than_s=1))
+        acting.purge(layout, Choice(ids=(later[0].id,), older_than_s=1))
     for state in ("in_progress", "done"):
         assert "choose ready or scheduled or dead" in str(acting.purge(layout, Choice(state=state)).plan.refused)
     assert applied(acting.purge(layout, Choice(ids=(ready[1].id,)))).done == 1
@@ -140,7 +146,7 @@ def test_a_job_that_others_wait_for_and_the_same_id_elsewhere_stay(
     query(database, f"UPDATE pgboss.job SET blocking = true WHERE id = '{log[0].id}'")
     query(database, f"UPDATE pgboss.job SET id = '{log[1].id}' WHERE name = '{INVOICES}'")
     acting = operator(database, tmp_path)
-    result = applied(acting.purge(layout_of(database, MAILS), Choice()))
+    result = applied(acting.purge(layout_of(database, MAILS), Choice(state="ready")))
     assert (result.done, result.refused) == (1, 1)
     assert "the rules of pg-boss keep it" in result.notes[0]
     left = [(MAILS, log[0].id), (INVOICES, log[1].id)]
@@ -155,7 +161,7 @@ def test_jobs_with_a_limit_of_concurrency_stay(made: tuple[Library, Any], databa
     query(database, "UPDATE firm_queue_jobs SET concurrency_key = 'k' WHERE id = (SELECT max(id) FROM firm_queue_jobs)")
     acting, layout = operator(database, tmp_path), layout_of(database, MAILS)
     for done in (1, 0):
-        result = applied(acting.purge(layout, Choice()))
+        result = applied(acting.purge(layout, Choice(state="ready")))
         assert (result.done, result.changed) == (done, 1)
     assert query(database, "SELECT concurrency_key FROM firm_queue_jobs") == [("k",)]
     library.check(database)
@@ -169,16 +175,18 @@ def test_rows_of_libraries_whose_workers_do_not_run_here(tables: Made, database:
     layout, figures = layout_of(database, name), tables.figures[name]
     table = f"SELECT q::text FROM {layout.table.name} AS q"
     before = set(query(database, table))
-    prepared = acting.purge(layout, Choice())
+    prepared = acting.purge(layout, Choice(state="ready"))
     assert prepared.plan.undo.possible
-    assert prepared.plan.count == figures["ready"] + figures.get("dead", 0)
+    assert prepared.plan.count == figures["ready"]
+    if figures.get("dead"):
+        assert applied(acting.purge(layout, Choice())).done == figures["dead"]
     result = applied(prepared)
     assert result.done == prepared.plan.count
     left = set(query(database, table))
     assert left < before
-    assert len(left) == len(before) - result.done
+    assert len(left) == len(before) - result.done - figures.get("dead", 0)
     assert applied(acting.purge(layout, Choice(state="scheduled"))).done == figures["scheduled"]
-    assert acting.purge(layout, Choice()).plan.count == 0
+    assert acting.purge(layout, Choice(state="ready")).plan.count == 0
     for done in acting.operations():
         assert applied(acting.undo(done.id)).done == done.done
     assert set(query(database, table)) == before
@@ -195,7 +203,7 @@ def test_a_trigger_that_puts_discarded_jobs_back_is_named_and_nothing_is_discard
         "CREATE TRIGGER spring AFTER DELETE ON delayed_jobs FOR EACH ROW EXECUTE FUNCTION spring()",
     )
     before = query(database, "SELECT q::text FROM delayed_jobs AS q ORDER BY 1")
-    prepared = operator(database, tmp_path).purge(layout_of(database, "mails"), Choice())
+    prepared = operator(database, tmp_path).purge(layout_of(database, "mails"), Choice(state="ready"))
     assert prepared.plan.count > 0
     result = applied(prepared)
     assert (result.done, result.refused) == (0, prepared.plan.count)
@@ -208,5 +216,5 @@ def test_jobs_that_are_in_no_queue_are_not_taken_for_all(database: str, tmp_path
     layout = layout_of(database, "mails")
     assert layout.part is not None
     whole = replace(layout, part=replace(layout.part, value=None))
-    refused = operator(database, tmp_path).purge(whole, Choice()).plan.refused
+    refused = operator(database, tmp_path).purge(whole, Choice(state="ready")).plan.refused
     assert refused == f"which of its queues? {layout.queue} is a table of several"

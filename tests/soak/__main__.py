@@ -35,6 +35,7 @@ from tests.soak.recording import recorder_killed
 from tests.soak.sizing import sized
 from tests.soak.trust import trust
 from tests.soak.truth import truth
+from tests.soak.typist import fuzzed
 
 _LIBRARIES: Final = ("-n", "2", "-m", "soak or server", "tests/libraries")
 _WINDOWS: Final = ("-n", "0", "-m", "unit", "-p", "tests.as_windows", "-o", "timeout_method=thread")
@@ -65,6 +66,7 @@ def main() -> None:
     parser.add_argument("--windows", action="store_true", help="only this: unit tests with all of POSIX gone")
     parser.add_argument("--truth", action="store_true", help="only this: verdicts on random tables held against SQL")
     parser.add_argument("--trust", action="store_true", help="only this: attacks on the rights of whoever runs qmon")
+    parser.add_argument("--input", action="store_true", help="only this: whatever is typed, and how fast, qmon goes on")
     parser.add_argument("--seed", type=int, help="there: the same tables and changes again; else others each time")
     parser.add_argument("--tables", type=int, default=100, help="there: how many")
     parser.add_argument("--seconds", type=float, default=600.0, help="there: for how long")
@@ -175,6 +177,10 @@ def _lines_alone(chosen: argparse.Namespace) -> Iterator[str]:
         yield scraped(chosen.metrics)
     if chosen.lake is not None:
         yield from _pipeline_killed(chosen.lake)
+    if chosen.input:
+        seed = random.randrange(10**6) if chosen.seed is None else chosen.seed
+        with EmbeddedServer(settings=SETTINGS) as server, tempfile.TemporaryDirectory() as folder:
+            yield from fuzzed(server.url(), Path(folder), seed=seed, seconds=chosen.seconds)
     if chosen.sizing:
         yield from sized()
     if chosen.cluster:

@@ -143,7 +143,7 @@ async def test_cancel_and_read_only_change_nothing(jobs: str, tmp_path: Path) ->
                 assert "nothing to do" in d.text(), "only dead messages are meant, and there are none"
                 await d.pilot.press("tab", "right")
                 await d.step(DialogStep.CONFIRM)
-                assert "Purge 4 messages" in d.text()
+                assert "Purge 4 ready messages" in d.text()
             await d.pilot.press("shift+tab" if key == "x" else "enter", "escape")
             await d.until(lambda: d.dialog is None, "the dialog has gone")
     async with looking(jobs, tmp_path, read_only="for this test") as d:
@@ -158,7 +158,7 @@ async def test_a_hostile_name_is_text_on_every_screen_and_in_every_statement(job
     async with looking(jobs, tmp_path, queue=HOSTILE) as d:
         await d.pilot.press("r")
         await d.step(DialogStep.CONFIRM)
-        await d.until(lambda: 'of [a]]b].[c d]"; drop table jobs; --' in d.text(), "the title")
+        await d.until(lambda: 'of [a]]b].[c d]"; drop table' in d.text(), "the title")
         await d.pilot.press("escape")
         await d.does("r")
         assert states(jobs) == {"ready": 7, "working": 2}

@@ -77,7 +77,7 @@ def recorded(server: Server) -> Server:
 @pytest.mark.parametrize("column", ["Body", "Id"])
 def test_a_column_that_is_masked_for_the_login_is_refused_before_any_row_is_read(column: str) -> None:
     server = Server(unkept=[(column, True, "it is masked for this login", GRANT)])
-    assert operator(server).purge(LAYOUT, Choice()).plan.refused == REFUSED.replace("(Body", f"({column}")
+    assert operator(server).purge(LAYOUT, Choice(state="ready")).plan.refused == REFUSED.replace("(Body", f"({column}")
     assert "action/operate/choose" not in server.asked
 
 
@@ -99,7 +99,7 @@ def test_each_column_and_each_remedy_is_named_once() -> None:
             ("Gone", True, "it is masked for this login", "GRANT UNMASK TO [anna]"),
         ]
     )
-    assert operator(server).purge(LAYOUT, Choice()).plan.refused == (
+    assert operator(server).purge(LAYOUT, Choice(state="ready")).plan.refused == (
         f"qmon cannot move or keep rows of dbo.Orders as they are (StartedAt: {clients}; Body: {clients}); this helps:"
         " a client that has its keys"
     )
@@ -130,12 +130,16 @@ def test_an_archive_is_refused_for_masks_and_for_nothing_else_that_its_procedure
 
 def test_a_table_too_wide_for_the_trash_is_refused() -> None:
     why = "its 1022 columns and 3 of the trash are more than the 1024 that a table can have"
-    refused = operator(Server(obstacles=[("too wide", why)])).purge(LAYOUT, Choice()).plan.refused
+    refused = operator(Server(obstacles=[("too wide", why)])).purge(LAYOUT, Choice(state="ready")).plan.refused
     assert refused == f"dbo.Orders is too wide for the trash: {why}"
 
 
 def test_triggers_on_deletes_that_may_insert_under_other_keys_are_named() -> None:
-    plan = operator(Server(obstacles=[("on delete", "copies"), ("trigger", "copies")])).purge(LAYOUT, Choice()).plan
+    plan = (
+        operator(Server(obstacles=[("on delete", "copies"), ("trigger", "copies")]))
+        .purge(LAYOUT, Choice(state="ready"))
+        .plan
+    )
     assert "qmon does not notice rows that these triggers insert under other keys: copies" in plan.consequences
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ import typer.main
 from qmon.cli import app
 from qmon.config.file import parse_config
 from qmon.errors import BadInput
+from qmon.model.alerts.io import rules_from_texts
 from qmon.model.layout.io import layout_from_json
 from qmon.model.text import MAX_S, parse_duration
 from qmon.recording.write.retention import parse_size
@@ -20,22 +21,22 @@ from tests.cli.calling import call
 PATH: Final = Path("qmon.toml")
 WHOLE: Final = """
 [settings]
-interval = 2
-trash = 2
+interval = "2s"
+trash = "2s"
 budget_percent = 2
 [alerts]
-group_wait = 2
+group_wait = "2s"
 [[notify]]
 shape = "slack"
-timeout = 2
+timeout = "2s"
 [[alert]]
 figure = "depth"
 queue = "*"
 warn = 2
 crit = 3
 margin = 0.5
-for = 2
-clear_for = 2
+for = "2s"
+clear_for = "2s"
 [[slo]]
 figure = "depth"
 below = 2
@@ -48,7 +49,7 @@ budget = "2%"
 name = "jobs"
 table = "jobs"
 id = "id"
-timeout = 2
+timeout = "2s"
 max_attempts = 2
 [target.shop.queue.writes.ready]
 attempt = 2
@@ -64,8 +65,9 @@ push_sequence = "a"
 pop_sequence = "b"
 """
 NUMBERS: Final = {
-    "interval": 2, "trash": 2, "budget_percent": 2, "timeout": 2, "warn": 2, "crit": 3, "margin": 0.5, "for": 2,
-    "clear_for": 2, "max_attempts": 2, "attempt": 2, "ready": 2, "size": 2, "below": 2, "objective": 0.9,
+    "interval": '"2s"', "trash": '"2s"', "budget_percent": 2, "timeout": '"2s"', "warn": 2, "crit": 3, "margin": 0.5,
+    "for": '"2s"', "clear_for": '"2s"', "group_wait": '"2s"', "max_attempts": 2, "attempt": 2, "ready": 2, "size": 2,
+    "below": 2, "objective": 0.9, "window": '"2d"',
 }  # fmt: skip
 """Every key that takes a number, with what the whole file gives it."""
 BAD: Final = (
@@ -89,6 +91,21 @@ def test_no_key_takes_what_is_no_number_of_this_world(key: str, bad: str) -> Non
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
 
 
+@pytest.mark.parametrize("key", [key for key, value in NUMBERS.items() if isinstance(value, str)])
+@pytest.mark.parametrize("bare", ["7", "7.5", '"7"', "86400"])
+def test_a_number_without_a_unit_is_no_duration_in_the_configuration(key: str, bare: str) -> None:
+    with pytest.raises(BadInput, match=rf"{key}: '{bare.strip(chr(34))}' has no unit: write .*m or .*s$"):
+        parse_config(WHOLE.replace(f"\n{key} = {NUMBERS[key]}\n", f"\n{key} = {bare}\n"), PATH)
+
+
+@pytest.mark.parametrize("bare", ["7", "7.5", '"7"'])
+def test_a_limit_of_an_age_needs_a_unit(bare: str) -> None:
+    with pytest.raises(BadInput, match=r"crit: '7(\.5)?' has no unit"):
+        parse_config(f'[[alert]]\nfigure = "oldest"\ncrit = {bare}\n', PATH)
+    with pytest.raises(BadInput, match=r"'7' has no unit: write 7m or 7s"):
+        rules_from_texts([], ["oldest>7"])
+
+
 @pytest.mark.parametrize("opened", ["[", "{ a = "])
 def test_brackets_nested_without_end_are_one_line_in_configuration_and_registry(opened: str) -> None:
     with pytest.raises(BadInput, match=r"^qmon\.toml: ") as caught:
@@ -102,8 +119,8 @@ def test_brackets_nested_without_end_are_one_line_in_configuration_and_registry(
 def test_what_is_no_duration_or_too_long_is_refused_in_a_short_line(bad: str) -> None:
     with pytest.raises(BadInput) as caught:
         parse_duration(bad)
-    assert "\n" not in str(caught.value) and len(str(caught.value)) < 120
-    assert parse_duration(f"{MAX_S:.0f}") == MAX_S
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 160
+    assert parse_duration(f"{MAX_S:.0f}s") == MAX_S
 
 
 @pytest.mark.parametrize("bad", ["9" * 400 + "TB", "99999999999999TB", "nan", "-1GB", "0"], ids=lambda bad: bad[:12])
@@ -116,7 +133,7 @@ _NUMBERS: Final = ("int range", "float range", "seconds", "_moment")
 """What the types of such options are called: of numbers, or the function that reads them."""
 
 
-def numeric() -> Iterator[tuple[tuple[str, ...], str]]:
+def numeric(kinds: Sequence[str] = _NUMBERS) -> Iterator[tuple[tuple[str, ...], str]]:
     """Every option of every command that takes a number, a duration or a moment."""
     root: Any = typer.main.get_command(app)
     root.list_commands(typer.Context(root))  # imports them all
@@ -125,15 +142,16 @@ def numeric() -> Iterator[tuple[tuple[str, ...], str]]:
         path, command = waiting.pop()
         waiting += [((*path, name), each) for name, each in getattr(command, "commands", {}).items()]
         for option in command.params:
-            if option.opts[0].startswith("--") and option.type.name in _NUMBERS:
+            if option.opts[0].startswith("--") and option.type.name in kinds:
                 yield path, option.opts[0]
 
 
 OPTIONS: Final = tuple(numeric())
+DURATIONS: Final = tuple(numeric(("seconds",)))
 
 
 def test_there_are_options_to_be_tried() -> None:
-    assert len(OPTIONS) > 25
+    assert len(OPTIONS) > 25 and len(DURATIONS) > 10
     assert {"--older-than", "--rate", "--for", "--max", "--speed"} <= {name for _, name in OPTIONS}
 
 
@@ -144,3 +162,10 @@ def test_no_option_takes_what_is_no_number_of_this_world(path: tuple[str, ...], 
         assert isinstance(done.exception, SystemExit), (bad[:12], done.exception)
         assert done.exit_code == (3 if path == ("check",) else 2), (bad[:12], done.output[-300:])
         assert option in done.output, (bad[:12], done.output[-300:])
+
+
+@pytest.mark.parametrize(("path", "option"), DURATIONS, ids=str)
+def test_no_option_takes_a_number_without_a_unit_for_a_duration(path: tuple[str, ...], option: str) -> None:
+    done = call(*path, f"{option}=5", *("x",) * 3)
+    assert done.exit_code == (3 if path == ("check",) else 2), done.output[-300:]
+    assert "has no unit: write 5m or 5s" in " ".join(done.output.replace("│", " ").split())

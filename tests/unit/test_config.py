@@ -120,7 +120,7 @@ def test_the_whole_file_is_read() -> None:
         ),
         ("[settings]\nintervall = '2s'", "settings.intervall: unknown key; did you mean interval?"),
         ("[settings]\ninterval = 'soon'", "settings.interval: 'soon' is not a duration: "),
-        ("[settings]\ninterval = 0.1", "settings.interval: must be from 500ms to 1m"),
+        ("[settings]\ninterval = '100ms'", "settings.interval: must be from 500ms to 1m"),
         ("[settings]\nbudget_percent = 0", "settings.budget_percent: must be more than 0 and at most 100"),
         ('[target.t]\nconnect = "x"\nbudget = "1"', 'target.t.budget: is like "1%" of one processor'),
     ],
@@ -293,3 +293,10 @@ def test_a_fleet_stands_for_its_targets_each_once() -> None:
 def test_a_fleet_that_cannot_be_is_refused_with_its_key(fleets: str, why: str) -> None:
     with pytest.raises(BadInput, match=re.escape(why)):
         parse_config(f'[target.crm]\nconnect = "x"\n[fleets]\n{fleets}\n', PATH)
+
+
+@pytest.mark.parametrize("path", ["~no-such-user/usual.json", "~no-such-user", "a\\u0000b"])
+def test_a_path_that_cannot_be_read_is_one_line_with_its_key(path: str) -> None:
+    text = f'[target.a]\nconnect = "postgresql://h/a"\nbaselines = "{path}"\n'
+    with pytest.raises(BadInput, match=r"target\.a\.baselines: .*(is not known; write the whole path|not a file name)"):
+        parse_config(text, Path("/etc/qmon.toml"))

@@ -190,3 +190,25 @@ def test_a_configuration_of_another_user_runs_nothing(tmp_path: Path) -> None:
     os.chown(place, 12_345, -1)
     with pytest.raises(BadInput, match=r"names a command to run, but .* belongs to another user: chown 0 "):
         read_config(place)
+
+
+def test_links_that_form_a_circle_and_a_working_folder_that_is_gone_raise_what_is_documented(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    for path in (tmp_path / "a", tmp_path / "a" / "qmon.toml"):
+        with pytest.raises(BadInput, match=r"cannot be (read|written)"):
+            add(path / "qmon.toml", "x", "postgresql://h/x", [])
+    if sys.platform == "win32":
+        return  # a folder that a process is in cannot be deleted
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(BadInput, match=r"the working folder cannot be used \(No such file or directory\)"):
+        files.path_from("a.csv")
+    with pytest.raises(BadInput, match=r"cannot be (read|written)"):
+        add(Path("qmon.toml"), "x", "postgresql://h/x", [])
+    assert files.path_from("/tmp/a.csv") == Path("/tmp/a.csv")
+    assert files.path_from("a.csv", Path("/etc")) == Path("/etc/a.csv")

@@ -156,7 +156,7 @@ def test_each_fault_is_named_with_its_path(text: str, message: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("5m", 300), ("90s", 90), ("1h30m", 5400), ("500ms", 0.5), ("2", 2), ("1.5s", 1.5), (" 1D 2H ", 93600)],
+    [("5m", 300), ("90s", 90), ("1h30m", 5400), ("500ms", 0.5), ("2s", 2), ("1.5s", 1.5), (" 1D 2H ", 93600)],
 )
 def test_durations_are_read(text: str, seconds: float) -> None:
     assert parse_duration(text) == seconds

@@ -6,10 +6,11 @@ looking, bad input too, is UNKNOWN and 3, since 2 would page somebody.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +20,7 @@ import typer
 from typer.core import TyperCommand
 
 from qmon.cli import completion, options
+from qmon.cli.console import OutputLost
 from qmon.errors import BadInput, QmonError, Unreachable
 from qmon.model.text import duration
 from qmon.redact import hide_secrets
@@ -52,7 +54,25 @@ class _Plugin(TyperCommand):
             if isinstance(problem, typer.Exit | typer.Abort):
                 raise
             message = getattr(problem, "format_message", None)
-            raise _unknown(str(message() if callable(message) else problem)) from None
+            with _unknown_if_lost():
+                raise _unknown(str(message() if callable(message) else problem)) from None
+
+    def invoke(self, ctx: Any) -> Any:
+        """Check. A result that could not be written is UNKNOWN, too."""
+        with _unknown_if_lost():
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _unknown_if_lost() -> Iterator[None]:
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except OutputLost as problem:
+        problem.exit_code = _UNKNOWN
+        raise
 
 
 def add_to(app: typer.Typer) -> None:
@@ -227,5 +247,4 @@ def _unknown(reason: str) -> typer.Exit:
     from qmon.cli.output import say
 
     say(f"QMON UNKNOWN - {hide_secrets(' '.join(reason.split())).replace('|', '¦')}")
-    sys.stdout.flush()
     return typer.Exit(_UNKNOWN)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
-    app.command("install", epilog="Example: qmon install shop ring --schema queues --ring-size 4096")(install)
+    app.command("install", epilog="Example: qmon install shop ring --schema public --ring-size 4096")(install)
     app.command("uninstall", epilog="Example: qmon uninstall shop ring --yes")(uninstall)
 
 

@@ -33,6 +33,7 @@ _FIGURES: Final = (
     ("push_rate", rate), ("pop_rate", rate), ("gap", count),
 )  # fmt: skip
 _NONE: Final = Figure()
+_INSTALLED_ONLY: Final = "only queues that qmon installed are shown; qmon queues lists tables that look like queues"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -60,13 +61,16 @@ def status(
     def ask(each: Chosen, may_ask: bool) -> View:
         found, connection = watched(each, may_ask=may_ask)
         where = "" if alone else f"{each.target.name}: "
-        return view_over(
+        view = view_over(
             found.target,
             found.configured,
             over_s=over,
             report=lambda what: note(f"qmon: {where}{clean(what)}"),
             first=connection,
         )
+        if not found.configured and any(queue.layout.source is LayoutSource.REGISTRY for queue in view.queues):
+            note(f"qmon: {where}{_INSTALLED_ONLY}")
+        return view
 
     views = ask_each(known, ask)
     print_status(views, output, named=not alone)

@@ -98,20 +98,22 @@ def limit(keys: Keys, name: str, figure: str) -> float | None:
         text = keys.text(name) or ""
         return _value(text, figure, keys.path(name))
     value = keys.number(name)
+    if value is not None and FIGURES[figure].unit == SECONDS:
+        return keys.seconds(name)
     return value if value is None else _checked(value, figure, keys.path(name))
 
 
 def _value(text: str, figure: str, where: str) -> float:
     """A limit written as text: a duration for what is measured in seconds, else a number."""
-    try:
-        value = float(text)
-    except ValueError:
-        if FIGURES[figure].unit != SECONDS:
-            raise BadInput(f"{where}: {text!r} is no number") from None
+    if FIGURES[figure].unit == SECONDS:
         try:
             return parse_duration(text)
         except BadInput as problem:
             raise BadInput(f"{where}: {problem}") from None
+    try:
+        value = float(text)
+    except ValueError:
+        raise BadInput(f"{where}: {text!r} is no number") from None
     return _checked(value, figure, where)
 
 

@@ -14,13 +14,14 @@ from qmon.errors import BadInput
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, Plan, Undo
-from qmon.model.text import counted, duration
+from qmon.model.text import duration
 from qmon.operate.actions import undo_tables
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed
 from qmon.operate.plan.preview import called, estimated_s, first_rows
 from qmon.operate.plan.rights import PURGE, queue_tables, unkept, why_not
 from qmon.operate.plan.selection import (
+    CHOOSE_STATE,
     Criteria,
     MessageQuery,
     Selection,
@@ -65,7 +66,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             Kind.PURGE,
             context.target.name,
             layout.queue,
-            title=f"Purge {counted(count, 'message')} of {layout.queue}",
+            title=f"Purge {chosen.words} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,
             sql=tuple(sql.statement(name, strategy.shown).text for name in ("lock", *strategy.moves)),
@@ -218,12 +219,15 @@ def _impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy: _S
 
 
 def _wanted(layout: Layout, choice: Choice) -> Criteria:
+    """The states that are meant: the chosen one, of ids all but in progress, else dead. Raises ``BadInput``."""
     if choice.aged:
         needs_pushed(layout)
-    states: tuple[State, ...] = ()
-    if layout.state is not None:
-        asked = (choice.state,) if choice.state else ("ready", "done", "dead") if choice.ids else ("ready", "dead")
-        states = tuple(state for state in asked if value_of(layout, state) is not None)  # type: ignore[misc]
+    asked: tuple[State, ...] = ("ready", "done", "dead") if choice.ids else ("dead",)
+    if choice.state is not None:
+        asked = (choice.state,)  # type: ignore[assignment]  # ``check`` has seen it
+    states = tuple(state for state in asked if value_of(layout, state) is not None)
+    if not states and "ready" not in asked:
+        raise BadInput(f"queue {layout.queue!r} has no dead messages to purge: {CHOOSE_STATE}")
     return Criteria(states, layout.enqueued_at, choice.older_than_s, None)
 
 

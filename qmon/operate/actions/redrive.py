@@ -64,7 +64,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
             Kind.REDRIVE,
             context.target.name,
             layout.queue,
-            title=f"Redrive {counted(count, 'message')} of {layout.queue}",
+            title=f"Redrive {chosen.words} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,
             sql=strategy.statements(sql),

@@ -80,7 +80,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
             Kind.REQUEUE,
             context.target.name,
             layout.queue,
-            title=f"Requeue {counted(count, 'message')} of {layout.queue}",
+            title=f"Requeue {chosen.words} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,
             sql=strategy.statements(sql),

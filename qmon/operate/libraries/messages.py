@@ -13,7 +13,6 @@ from qmon.engines.sql.queries import Name
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, Plan, RedriveLimits, Undo
-from qmon.model.text import counted
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.redrive import RedriveWork, check_limits, dead_alone, limit_words, seconds
 from qmon.operate.context import OperatorContext
@@ -98,7 +97,7 @@ def _prepare(
             kind,
             context.target.name,
             layout.queue,
-            title=f"{str(kind).capitalize()} {counted(count, 'message')} of {layout.queue}",
+            title=f"{str(kind).capitalize()} {rows.counted(chosen)} of {layout.queue}",
             count=count,
             predicate=rows.words(),
             sql=(rows.lock(sql), sql.statement(rows.statement, queue.names_for(sql, rows.statement)).text),

@@ -22,7 +22,7 @@ from qmon.operate.plan.holding import type_of
 from qmon.operate.plan.library_queue import DISCARDED, LibraryQueue, Verb
 from qmon.operate.plan.preview import shown
 from qmon.operate.plan.rights import PURGE, REQUEUE
-from qmon.operate.plan.selection import as_ids, check_numbers, check_texts, text_words
+from qmon.operate.plan.selection import CHOOSE_STATE, as_ids, check_numbers, check_texts, counted_states, text_words
 from qmon.operate.row_set import Mark
 from qmon.operate.run.batches import Move, RowRefused, lock
 from qmon.operate.run.failures import FailureWatch, Outcome
@@ -92,7 +92,8 @@ class ChosenMessages:
         check_numbers(choice)
         check_texts(choice, layout.queue, layout.error, layout.payload)
         if not self._states:
-            raise BadInput(f"queue {layout.queue!r} has no messages that are {' or '.join(kinds)}")
+            none = f"queue {layout.queue!r} has no messages that are {' or '.join(kinds)}"
+            raise BadInput(f"{none}: {CHOOSE_STATE}" if choice.state is None and self._verb == "discard" else none)
         if self._queue.statement(self._verb) is None:
             return f"qmon does not retry dead messages of {self._queue.group.library}: use its own tools"
         if choice.owner is not None and self._queue.group.owner is None:
@@ -272,6 +273,13 @@ class ChosenMessages:
             parts.append("owner " + " or ".join(sorted(choice.owner_states)))
         return ", ".join(parts)
 
+    def counted(self, chosen: Sequence[ChosenRow]) -> str:
+        """The number of messages and their state for a title; of several states, those that they may be in."""
+        kinds = list(dict.fromkeys(state.kind for state in self._states))
+        if len(kinds) == 1:
+            return counted_states({kinds[0]: len(chosen)})
+        return counted_states({" or ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1]))): len(chosen)})
+
     def risks(self, chosen: Sequence[ChosenRow]) -> tuple[str, ...]:
         """The risks."""
         if not self._held or not (risky := {row.owner_state for row in chosen} - {OwnerState.DEAD}):
@@ -286,7 +294,7 @@ def _kinds(choice: Choice, verb: Verb) -> tuple[str, ...]:
         return (choice.state,)
     if verb != "discard":
         return ("in_progress",)
-    return DISCARDED if choice.ids else ("ready", "dead")
+    return DISCARDED if choice.ids else ("dead",)
 
 
 def named(sql: Sql, mark: Mark) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
@@ -18,7 +18,7 @@ from qmon.model.layout.ids import id_parts
 from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.operations import Choice, LeftOut, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, Proof, proof
-from qmon.model.text import duration
+from qmon.model.text import counted, duration
 from qmon.operate.plan.holding import holding
 from qmon.operate.row_set import CHUNK, RowSet, frozen, ids_for, read_marks
 from qmon.operate.sql import Sql
@@ -27,6 +27,8 @@ from qmon.operate.table import Structure
 MOST: Final = 2_000_000
 """Messages that one plan freezes; more are done by planning again."""
 STATES: Final = ("ready", "in_progress", "done", "dead")
+# What to do if a queue has no dead messages, the only ones that a purge without a choice takes.
+CHOOSE_STATE: Final = "choose a state, such as ready, or give ids"
 State = Literal["ready", "in_progress", "done", "dead"]
 
 
@@ -54,6 +56,13 @@ class Selection:
     proof: Proof
     owner_states: frozenset[OwnerState]
     predicate: str
+    counts: Mapping[str, int]
+    """How many messages in each state."""
+
+    @property
+    def words(self) -> str:
+        """The number of messages in each state: ``262 ready and 38 dead messages``."""
+        return counted_states(self.counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,21 @@ class Matches:
     count: int
     keys: str | None
     versions: str | None
+
+
+def counted_states(counts: Mapping[str, int]) -> str:
+    """Return messages by their state, for a title: ``1 dead message``, ``3 messages in progress``.
+
+    States without messages are left out.
+
+    ``counts``: the number of messages in each state; at least one state.
+    """
+    found = {state: count for state, count in counts.items() if count} or dict(list(counts.items())[:1])
+    if set(found) == {"in_progress"}:
+        return f"{counted(found['in_progress'], 'message')} in progress"
+    numbers = [f"{count:,} {state.replace('_', ' ')}" for state, count in found.items()]
+    listed = " and ".join(filter(None, (", ".join(numbers[:-1]), numbers[-1])))
+    return f"{listed} {'message' if sum(found.values()) == 1 else 'messages'}"
 
 
 def check(layout: Layout, choice: Choice) -> None:
@@ -260,6 +284,7 @@ class MessageQuery:
             raise BadInput("of no owner state: choose dead, alive or unknown")
         limit = min(choice.limit or MOST, MOST)
         marks: list[RowSet] = []
+        counts: dict[str, int] = {}
         left: Counter[str] = Counter()
         for state in wanted.states or (None,):
             values: dict[str, Value] = {
@@ -282,12 +307,14 @@ class MessageQuery:
             with as_ids(layout):
                 found = sql.fetch(Matches, "choose", names, values)
             marks.append(frozen_of(sql, found))
+            counts[state or "ready"] = marks[-1].count
             left.update({row.what: row.count for row in found if row.what != "chosen"})
         rows = RowSet(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
         if choice.ids and (gone := len(set(choice.ids)) - rows.count - sum(left.values())) > 0:
             left["not there, or in another state"] = gone
         left_out = tuple(LeftOut(_why(what, known, wanted), count) for what, count in sorted(left.items()) if count)
-        return Selection(rows, left_out, facts, known, states, _words(choice, wanted, facts, known, states))
+        predicate = _words(choice, wanted, facts, known, states)
+        return Selection(rows, left_out, facts, known, states, predicate, counts)
 
 
 def _before(facts: OwnerFacts, seconds: float | None) -> str | None:

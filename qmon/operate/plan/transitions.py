@@ -129,7 +129,7 @@ def transition(
     assigned = {each.column: each for each in also} | assigned
     owner = None if layout.owner is None else layout.owner.column
     for column in (layout.started_at, owner):
-        if column is not None and column not in assigned and structure.takes_null(column):
+        if column is not None and column not in assigned and structure.may_be_set_null(column):
             assigned[column] = Write(target, column, "null")
     value = state.ready if target == "ready" or state.dead is None else state.dead
     writes = tuple(each for each in assigned.values() if each.what != "keep")
@@ -177,6 +177,11 @@ def _ask(why: str, made: Transition, column: str) -> str:
 
 def _unwritable(made: Transition) -> str | None:
     columns = {each.column_name: each for each in made.structure.columns}
+    if (state := columns.get(made.column)) is not None and state.generated:
+        return (
+            f"the server computes {made.column} from other columns, so qmon cannot make a message {made.state}:"
+            " use the application's own way"
+        )
     for each in made.writes:
         found = columns.get(each.column)
         if found is None or found.generated or found.lost:

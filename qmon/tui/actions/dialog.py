@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from qmon.model.operations import Consent, Kind, OperationResult, Plan, Progress
@@ -24,6 +23,7 @@ from qmon.tui.app import QmonApp
 from qmon.tui.sanitize import clean, shorten, width
 from qmon.tui.widgets.button import Button
 from qmon.tui.widgets.cycle import Cycle
+from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.lines import Lines
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class DialogStep(StrEnum):
     ENDED = "-ended"
 
 
-class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
+class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     """One action. The result is that of the operation, or ``None`` where nothing was begun."""
 
     BINDINGS = keys.ACT
@@ -301,8 +301,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
             return
         if self.step is DialogStep.PLANNING and self._work is not None:
             self._work.cancel()
-        if self.is_current:  # a second key may come before the screen has gone
-            self.dismiss(self._result)
+        self.finish(self._result)
 
     def action_sql(self) -> None:
         """Show the statements of the plan, or hide them."""
@@ -311,22 +310,22 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
 
     def action_background(self) -> None:
         """Let the operation go on and close; the app says how it ended."""
-        if self.step is DialogStep.APPLYING and self._work is not None and self.is_current:
+        if self.step is DialogStep.APPLYING and self._work is not None and self.is_active:
             self._work.hand_over(self.app)
-            self.dismiss(None)
+            self.finish()
 
     def action_undo(self) -> None:
         """Ask for the undo of what was done here."""
         result, plan = self._result, self.plan
-        if self.step is DialogStep.ENDED and result is not None and can_undo(plan, result) and self.is_current:
+        if self.step is DialogStep.ENDED and result is not None and can_undo(plan, result) and self.is_active:
             request = ActionRequest(Kind.UNDO, self._queue_name, self._request.layout, operation=result.operation)
-            self.dismiss(result)
+            self.finish(result)
             self.app.push_screen(ActionDialog(request, self._runner))
 
     def action_next(self, action: str) -> None:
         """Once this has ended: close, and ask for the next action on the screen below."""
-        if self.step is DialogStep.ENDED and self.is_current:
-            self.dismiss(self._result)
+        if self.step is DialogStep.ENDED and self.is_active:
+            self.finish(self._result)
             self.app.call_next(self.app.run_action, f"screen.act('{action}')")
 
     def action_scroll(self, by: int) -> None:

@@ -198,9 +198,9 @@ def _purged(request: ActionRequest) -> list[tuple[str, Change]]:
     if request.layout is None:
         return []
     known = [state for state in _STATES if state in request.states and (request.part is None or state in DISCARDED)]
-    values = [(state.replace("_", " "), _chosen(state=state)) for state in known] or [("ready", _asked())]
+    values = [(state.replace("_", " "), _chosen(state=state)) for state in known or ["ready"]]
     if "dead" in known:
-        return [*values, ("ready or dead", _asked())]
+        return values
     return [("none yet", _asked(unchosen=True)), *values]
 
 

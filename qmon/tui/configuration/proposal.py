@@ -9,13 +9,13 @@ from typing import Final
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
-from textual.screen import ModalScreen
 
 from qmon.model.text import counted
 from qmon.monitor.catalog.discovery.candidates import Candidate, likely
 from qmon.tui.keys import PROPOSAL
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
+from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -34,7 +34,7 @@ class QueuesFound(Message):
         self.found, self.problem, self.asked = tuple(found), problem, asked
 
 
-class ProposalDialog(ModalScreen[tuple[Candidate, ...]], inherit_bindings=False):
+class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
     """Lists the tables; the result is those that are to be written, none where it was left."""
 
     BINDINGS = PROPOSAL
@@ -95,8 +95,7 @@ class ProposalDialog(ModalScreen[tuple[Candidate, ...]], inherit_bindings=False)
         self._finish(())
 
     def _finish(self, chosen: tuple[Candidate, ...]) -> None:
-        if self.is_current:
-            self.dismiss(chosen)
+        self.finish(chosen)
 
 
 def _row(name: str, found: Candidate, marked: bool) -> GridRow:

@@ -27,6 +27,7 @@ from qmon.tui.feed import Feed, FoldFailed, StateChanged, ViewReady
 from qmon.tui.fleet.member import FleetTarget, Member
 from qmon.tui.palette_items import PaletteItem
 from qmon.tui.sanitize import clean, shorten
+from qmon.tui.widgets.dialog import leave_pushed
 
 AWAY_S: Final = 10.0
 """So often a target is polled at least that is not on the screen, in seconds, or as often as asked for if that is
@@ -212,8 +213,7 @@ class FleetApp(QmonApp):
 
     async def go_to(self, target: str, queue: str | None = None) -> None:
         """Show the overview of a target, or one of its queues. A message that is open is closed."""
-        if len(self.screen_stack) > 1:
-            await self.pop_screen()
+        await leave_pushed(self)
         self.take_up(target)
         if queue is not None:
             self.selected = queue

@@ -26,6 +26,7 @@ from qmon.tui.sanitize import clean, cleaned
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
 from qmon.tui.widgets.columns import Table
+from qmon.tui.widgets.dialog import leave
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.pager import Pager, PagerLine
 
@@ -247,4 +248,4 @@ class MessageScreen(DashboardScreen):
         if self.filter_text:
             super().action_back()
         else:
-            self.app.pop_screen()
+            leave(self)

@@ -9,13 +9,13 @@ from typing import Final
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from qmon.config.preferences import Preferences, SavedView
 from qmon.tui.keys import CHOOSING
 from qmon.tui.overview.columns import FIRST, wanted, words
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
+from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -33,7 +33,7 @@ _KEYS: Final = (
 )
 
 
-class ChoosingDialog(ModalScreen[None], inherit_bindings=False):
+class ChoosingDialog(Dialog[None], inherit_bindings=False):
     """Whatever is chosen is seen at once behind it.
 
     Args:
@@ -173,8 +173,7 @@ class ChoosingDialog(ModalScreen[None], inherit_bindings=False):
 
     def action_close(self) -> None:
         """Close; what was chosen stays."""
-        if self.is_current:
-            self.dismiss(None)
+        self.finish()
 
 
 def _column(column: GridColumn, *, shown: bool) -> GridRow:

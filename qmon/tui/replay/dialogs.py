@@ -8,13 +8,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from qmon.model import text
 from qmon.recording.read.compare import Comparison, Pair
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.reading import TextDialog
 from qmon.tui.spans import Line, cut
+from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.filter_bar import FilterBar
 
 _NAME: Final = 22
@@ -57,7 +57,7 @@ class CompareDialog(TextDialog):
         super().__init__(lambda cells: compared(found, before, after, cells), "esc closes")
 
 
-class GoTo(ModalScreen[str | None], inherit_bindings=False):
+class GoTo(Dialog[str | None], inherit_bindings=False):
     """The result is what was typed; ``None``: nothing, or it was left."""
 
     AUTO_FOCUS = "FilterBar"
@@ -69,4 +69,4 @@ class GoTo(ModalScreen[str | None], inherit_bindings=False):
 
     @on(FilterBar.Done)
     def _done(self, message: FilterBar.Done) -> None:
-        self.dismiss(self.query_one(FilterBar).text.strip() or None if message.kept else None)
+        self.finish(self.query_one(FilterBar).text.strip() or None if message.kept else None)

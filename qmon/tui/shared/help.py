@@ -8,7 +8,6 @@ from typing import Final
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.tui import keys
@@ -17,6 +16,7 @@ from qmon.tui.shared.keybar import key_name
 from qmon.tui.shared.topics import Explained, Topic
 from qmon.tui.spans import Line, wrap
 from qmon.tui.widgets.columns import GridColumn
+from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.lines import Lines
 
 _SYMBOLS: Final = (
@@ -89,7 +89,7 @@ def _entries(entries: Iterable[tuple[str, str]], cells: int) -> list[Line]:
     return lines
 
 
-class Help(ModalScreen[None], inherit_bindings=False):
+class Help(Dialog[None], inherit_bindings=False):
     """Scrolls where it does not fit. The arguments are those of ``help_lines``."""
 
     BINDINGS = keys.HELP
@@ -112,5 +112,4 @@ class Help(ModalScreen[None], inherit_bindings=False):
 
     def action_close(self) -> None:
         """Close."""
-        if self.is_current:  # a second key may come before the screen has gone
-            self.dismiss(None)
+        self.finish()

@@ -12,7 +12,6 @@ from textual.binding import ActiveBinding, Binding
 from textual.containers import Vertical
 from textual.dom import DOMNode
 from textual.fuzzy import Matcher
-from textual.screen import ModalScreen
 
 from qmon.tui.keys import GROUPS, PALETTE
 from qmon.tui.palette_items import PaletteItem
@@ -20,6 +19,7 @@ from qmon.tui.sanitize import clean
 from qmon.tui.shared.keybar import key_name
 from qmon.tui.themes import NAMES, is_light
 from qmon.tui.widgets.columns import GridColumn, GridRow
+from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 
@@ -90,7 +90,7 @@ def _row(choice: PaletteItem) -> GridRow:
     return GridRow(choice.id, (*cells, (choice.group.lower(), "faint")))
 
 
-class Palette(ModalScreen[PaletteItem], inherit_bindings=False):
+class Palette(Dialog[PaletteItem], inherit_bindings=False):
     """Lists what can be done, and once something is typed queues, too; the result is what was chosen, or ``None``."""
 
     BINDINGS = PALETTE
@@ -145,8 +145,7 @@ class Palette(ModalScreen[PaletteItem], inherit_bindings=False):
         self._finish(message.key)
 
     def _finish(self, id: str | None) -> None:
-        if self.is_current:  # a second key may come before the screen has gone
-            self.dismiss(next((choice for choice in (*self._actions, *self._queues) if choice.id == id), None))
+        self.finish(next((choice for choice in (*self._actions, *self._queues) if choice.id == id), None))
 
     def action_close(self) -> None:
         """Close without doing anything."""

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 
 from qmon.tui.spans import Line
+from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.lines import Lines
 
 
-class TextDialog(ModalScreen[bool], inherit_bindings=False):
+class TextDialog(Dialog[bool], inherit_bindings=False):
     """The result is whether what is shown is to be acted on.
 
     Args:
@@ -47,5 +47,4 @@ class TextDialog(ModalScreen[bool], inherit_bindings=False):
         self._answer(True)
 
     def _answer(self, act: bool) -> None:
-        if self.is_current:  # a key that was pressed twice comes twice
-            self.dismiss(act)
+        self.finish(act)

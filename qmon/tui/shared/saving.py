@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from qmon import files
 from qmon.errors import BadInput
@@ -22,6 +21,7 @@ from qmon.model.text import UNKNOWN, spreadsheet_safe
 from qmon.tui.keys import SAVE
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, Table
+from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.lines import Lines
 
@@ -75,7 +75,7 @@ def file_name(target: str, screen: str, at: str) -> str:
 
 def write_new(path: Path, text: str) -> Path:
     """Write a file that is not there yet; returns its whole path. Raises ``BadInput``."""
-    path = path.expanduser()
+    path = files.path_from(path)
     try:
         files.write_new(path, text)
     except FileExistsError:
@@ -83,10 +83,10 @@ def write_new(path: Path, text: str) -> Path:
     except (OSError, ValueError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "this is not a file name"
         raise BadInput(f"{path}: cannot be written: {reason}") from None
-    return path.resolve()
+    return path
 
 
-class SaveDialog(ModalScreen[Path], inherit_bindings=False):
+class SaveDialog(Dialog[Path], inherit_bindings=False):
     """Asks for the name of a file, whose ending says what is written; the result is the name, or ``None``.
 
     Args:
@@ -112,11 +112,14 @@ class SaveDialog(ModalScreen[Path], inherit_bindings=False):
         """Propose a name."""
         self.query_one(FilterBar).open(self._first)
         what = "the table as .csv or .json, the screen as .svg" if _TABLE[0] in self._endings else "the screen as .svg"
-        folder = clean(str(Path.cwd()))
+        try:
+            where = f"enter writes it in {files.working_folder()}"
+        except BadInput as problem:
+            where = str(problem)
         self.query_one("#save-hint", Lines).show(
             lambda *_: [
                 ((f" {what}; tab chooses", "muted"),),
-                ((f" enter writes it in {folder}", "muted"),),
+                ((f" {clean(where)}", "muted"),),
             ]
         )
 
@@ -132,8 +135,7 @@ class SaveDialog(ModalScreen[Path], inherit_bindings=False):
     @on(FilterBar.Done)
     def _done(self, message: FilterBar.Done) -> None:
         name = self.query_one(FilterBar).text.strip()
-        if self.is_current:
-            self.dismiss(Path(name) if message.kept and name else None)
+        self.finish(Path(name) if message.kept and name else None)
 
 
 def ask(app: QmonApp, screen: str, table: Table | None, at: float | None) -> None:

@@ -163,7 +163,10 @@ class Which:
 
     ids: Ids = None
     older_than: OlderThan = None
-    state: Annotated[StateChoice | None, typer.Option("--state", help="In this state only.")] = None
+    state: Annotated[
+        StateChoice | None,
+        typer.Option("--state", help="In this state only. Default: in progress for requeue, dead for purge."),
+    ] = None
     owner: Annotated[str | None, typer.Option("--owner", metavar="TEXT", help="Held by exactly this owner.")] = None
     owners: Annotated[
         str,
@@ -245,7 +248,7 @@ def purge(
     texts: ActTexts,
     given: options.Given,
 ) -> None:
-    """Move messages to the trash, from where qmon undo brings them back."""
+    """Move messages to the trash: dead ones, unless you choose others. qmon undo brings them back."""
     from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from qmon import files
 from qmon.cli import options
 from qmon.cli.output import clean, note, report
 from qmon.cli.signals import exit_on_signals
@@ -77,7 +78,7 @@ def bench(
     from qmon.workload.bench.site import check, new_schema
 
     for wanted in filter(None, (plot,)):
-        if str(wanted) != "-" and not wanted.resolve().parent.is_dir():
+        if str(wanted) != "-" and not files.path_from(wanted).parent.is_dir():
             raise BadInput(f"there is no folder {wanted.parent} to write {wanted.name} into")
     if plot is not None:
         kind_of(plot)

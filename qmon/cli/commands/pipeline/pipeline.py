@@ -84,6 +84,8 @@ def run(
     code 0; what was under way is done by the next start.
     """
     most = parse_size(batch_size)
+    if "://" not in recordings and not Path(recordings).is_dir():  # said before Spark starts and makes a lake
+        raise BadInput(f"there is no folder {recordings} with recordings; qmon record TARGET --to DIR makes one")
     brief = not continuous and new_bytes(Path(recordings)) < _BRIEF_BYTES
     with lake_of(lake, master, conf, brief=brief) as target:
         from qmon.pipeline.ingest.segments import Intake
@@ -131,8 +133,8 @@ def report(
     Service levels are the [[slo]] of qmon.toml.
     """
     for path in (file, csv, parquet):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise BadInput(f"there is no folder {path.absolute().parent}")
+        if path is not None and not (place := files.path_from(path).parent).is_dir():
+            raise BadInput(f"there is no folder {place}")
     from qmon.config.file import read_config
 
     objectives = read_config(config).objectives

@@ -25,6 +25,8 @@ from qmon.monitor.catalog.state_values import Known, is_no_state, known_values, 
 from qmon.monitor.catalog.zones import with_zones
 
 LIKELY: Final = 0.6
+# The design of split tables that are known by their shape alone: batch_split has the same tables.
+_SPLIT: Final = "batch_fast"
 POSSIBLE: Final = 0.4
 _NO_END: Final = (
     "what marks a message that is done: no column is called a time at which it ends, and the server has not counted"
@@ -216,7 +218,7 @@ def _splits(work: _Candidates) -> Iterator[Candidate]:
             shared = _shared_id(meta, data)
             if shared is None or data.table.table_id in work.taken:
                 continue
-            finding = _single(work, meta, "batch_split")
+            finding = _single(work, meta, _SPLIT)
             if finding is None:
                 continue
             layout = replace(finding.layout, data_table=data.table.name, data_id=shared, payload=_title(meta))
@@ -227,11 +229,11 @@ def _splits(work: _Candidates) -> Iterator[Candidate]:
 
 
 def _holds_payloads(data: TableDetails) -> bool:
-    return state_column(data, "batch_split") is None and pick("payload", pairs_of(data.columns)) is not None
+    return state_column(data, _SPLIT) is None and pick("payload", pairs_of(data.columns)) is not None
 
 
 def _holds_states(meta: TableDetails) -> bool:
-    state = state_column(meta, "batch_split")
+    state = state_column(meta, _SPLIT)
     return state is not None and not state[1] and pick("payload", pairs_of(meta.columns)) is None
 
 

@@ -1,0 +1,121 @@
+"""Keys that arrive before the screen of the first has gone: no dialog closes twice, and the program goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+from textual import events
+
+from qmon.tui.message.screen import MessageScreen
+from qmon.tui.widgets.dialog import Dialog, leave
+from tests.recording.days import written
+from tests.tui import histories
+from tests.tui.driving import Driver, dashboard
+from tests.tui.scripted_acting import Script, ScriptedOffice
+from tests.tui.test_message_screen import found
+from tests.tui.test_message_screen import shown as opened_message
+
+LIVE: Final = {"help": "question_mark", "palette": "colon", "columns": "C", "a file": "ctrl+s", "a plan": "p"}
+"""Keys that open a dialog of the dashboard."""
+CLOSING: Final = ("escape", "enter", "ctrl+c", "q")
+
+
+async def press_at_once(d: Driver, *keys: str) -> None:
+    """Let all keys be in the app's queue before it handles the first."""
+    for key in keys:
+        d.app.post_message(events.Key(key, None))
+    await d.settle()
+
+
+@asynccontextmanager
+async def acting() -> AsyncIterator[Driver]:
+    """The dashboard with figures and an operator."""
+    async with dashboard(read_only=False, runner=ScriptedOffice(Script(message=found()))) as d:
+        await d.give()
+        yield d
+
+
+@pytest.mark.parametrize("first", CLOSING)
+@pytest.mark.parametrize("opens", LIVE.values(), ids=LIVE)
+async def test_no_dialog_closes_twice(opens: str, first: str) -> None:
+    async with acting() as d:
+        await d.press(opens)
+        dialog = d.app.screen
+        assert isinstance(dialog, Dialog)
+        await press_at_once(d, first, "escape", "escape", "escape")
+        await d.until(lambda: not d.app.is_running or not isinstance(d.app.screen, Dialog), "it has closed")
+        assert not d.app._exception and dialog not in d.app.screen_stack
+
+
+@pytest.mark.parametrize("first", ["enter", "escape"])
+async def test_two_quick_keys_do_not_end_a_replay(tmp_path: Path, first: str) -> None:
+    written(tmp_path, 2.0, snapshots=2.0)
+    async with histories.shown(tmp_path, hours=1.0) as d:
+        await d.press("at", *"10:00")
+        await press_at_once(d, first, "escape", "enter")
+        assert d.app.is_running and not isinstance(d.app.screen, Dialog)
+        await d.press("1")
+        assert d.app.is_running
+
+
+async def test_a_dialog_below_another_stays_when_it_is_finished() -> None:
+    async with acting() as d:
+        await d.press("ctrl+s")
+        below = d.app.screen
+        assert isinstance(below, Dialog)
+        above: Dialog[None] = Dialog()
+        await d.app.push_screen(above)
+        below.finish()
+        await d.settle()
+        assert d.app.screen is above
+        above.finish()
+        above.finish()
+        await d.settle()
+        assert d.app.screen is below
+
+
+async def test_a_message_is_left_once() -> None:
+    async with acting() as d:
+        screen = await opened_message(d)
+        await press_at_once(d, "escape", "escape", "escape")
+        assert not isinstance(d.app.screen, MessageScreen)
+        before = d.app.screen
+        leave(screen)
+        leave(before)
+        await d.settle()
+        assert d.app.screen is before
+
+
+@pytest.mark.parametrize("name", ["~no-such-user/report.csv", "~no-such-user", "~\udce4/a.csv", "a\0b.csv"])
+async def test_a_home_folder_that_is_not_known_and_a_name_that_is_none_are_said(name: str) -> None:
+    async with acting() as d:
+        await d.press("ctrl+s")
+        bar = d.app.screen.query_one("FilterBar")
+        bar.open(name)  # type: ignore[attr-defined]  # it is of that class
+        await d.press("enter")
+        said = d.said()
+        assert ("is not known" in said) or ("file name" in said) or ("must end in" in said), said
+        assert d.app.is_running
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not delete the folder that a process is in")
+async def test_a_working_folder_that_was_deleted_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    async with acting() as d:
+        await d.press("ctrl+s")
+        assert "the working folder cannot be used" in d.text()
+        await d.press("enter")
+        assert "the working folder cannot be used (No such file or directory); write the whole path" in d.said()
+        place = tmp_path / "a.csv"
+        await d.press("ctrl+s", "ctrl+u")
+        d.app.screen.query_one("FilterBar").open(str(place))  # type: ignore[attr-defined]  # as above
+        await d.press("enter")
+        assert f"written: {place}" in d.said() and place.is_file()
