@@ -70,6 +70,13 @@ QUEUE_FIGURES: Final = (
     QueueFigure("in_progress", "in progress", COUNT, "messages popped and not finished yet", of_rows=True),
     QueueFigure("stuck", "stuck", COUNT, "in progress for longer than the queue's timeout", of_rows=True),
     QueueFigure("scheduled", "scheduled", COUNT, "messages that are due later", of_rows=True),
+    QueueFigure(
+        "blocked",
+        "blocked",
+        COUNT,
+        "messages that wait for another message, a lock or a person to release them",
+        of_rows=True,
+    ),
     QueueFigure("dead", "dead", COUNT, "messages given up after too many attempts", of_rows=True),
     QueueFigure(
         "oldest",
@@ -78,6 +85,15 @@ QUEUE_FIGURES: Final = (
         "age of the oldest message that is ready",
         of_rows=True,
         report_name="oldest_seconds",
+    ),
+    QueueFigure(
+        "blocked_oldest",
+        "oldest blocked",
+        SECONDS,
+        "age of the oldest message that is blocked",
+        of_rows=True,
+        main=False,
+        report_name="blocked_oldest_seconds",
     ),
     QueueFigure("push_rate", "push rate", RATE, "messages committed by pushers, per second"),
     QueueFigure("pop_rate", "pop rate", RATE, "messages taken by poppers, per second"),
@@ -91,7 +107,9 @@ QUEUE_FIGURES: Final = (
     ),
     QueueFigure("fill", "ring fill", SHARE, "share of a ring's slots that hold a message"),
     QueueFigure("pushers", "pushers", SESSIONS, "pushers that are connected", main=False),
-    QueueFigure("done", "done", COUNT, "finished messages that are still in the table", of_rows=True, main=False),
+    QueueFigure(
+        "done", "done", COUNT, "finished or cancelled messages that are still in the table", of_rows=True, main=False
+    ),
     QueueFigure("bytes", "bytes", BYTES, "size of the queue's tables and indexes", main=False),
     QueueFigure("growth", "growth", GROWTH, "how fast tables and indexes grow, per second", main=False),
     QueueFigure("poppers", "poppers", SESSIONS, "poppers that are connected", main=False),

@@ -38,6 +38,8 @@ class RuleInput:
     completes: float | None = None
     net_rate: float | None = None
     fill: Figure = _UNREAD
+    blocked: Figure = _UNREAD
+    blocked_oldest: Figure = _UNREAD
     timeout_s: float
     failures: tuple[ProbeFailure, ...] = ()
     pauses: tuple[Pause, ...] = ()

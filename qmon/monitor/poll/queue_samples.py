@@ -8,6 +8,7 @@ from dataclasses import replace
 from qmon.engines.base import Engine
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.samples.groups import BlockedSample
 from qmon.model.samples.polled import HeldSample, WalkSample
 from qmon.model.snapshot import QueueSamples
 from qmon.monitor.background.exact_counts import ExactCounts
@@ -17,7 +18,7 @@ from qmon.monitor.poll.server import ServerProbes
 from qmon.monitor.probes.listing import page_of
 from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.messages import MessageProbes, messages_of
-from qmon.monitor.probes.queue import QueueProbes, head_of, ring_probe
+from qmon.monitor.probes.queue import BLOCKED, QueueProbes, head_of, ring_probe
 from qmon.monitor.probes.statements import Found, Results, first
 from qmon.monitor.source import Focus
 
@@ -77,6 +78,8 @@ class QueueFiling:
                 memo.extra[figure] = found[probe][0].counted, now_at
         scheduled, scheduled_at = memo.extra.get("scheduled", (None, None))
         dead, dead_at = memo.extra.get("dead", (None, None))
+        if (blocked := first(results, BLOCKED, queue)) is not None:
+            memo.blocked = BlockedSample(blocked.counted), now_at
         ids = found.get("progress_ids")
         messages, page = (
             (messages_of(layout, facts, found), None)
@@ -93,6 +96,7 @@ class QueueFiling:
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             held_counted=self._engine.shows_deleted,
             scheduled=scheduled, scheduled_at=scheduled_at, dead=dead, dead_at=dead_at,
+            blocked=memo.blocked[0], blocked_at=None if blocked is not None else memo.blocked[1],
             sized_at=self._server.sized_at(facts.tables), ring=ring,
             depth=probes.believed(first(results, "depth", queue), head, counted.count), count=counted.count,
             diagnostics=self._messages.diagnostics(probes, results),

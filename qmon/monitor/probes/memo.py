@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
+from qmon.model.samples.groups import BlockedSample
 from qmon.model.samples.polled import HeadSample, RingSample, WalkSample
 
 COUNT_LIMIT: Final = 1000
@@ -22,7 +23,8 @@ class Memo:
     ``bounded``: the head is sought from a known id on, since seeking it from the start was dear (many dead rows).
     ``still``: polls for which the head has been the same. ``counted``: rows that the newest head saw. ``denied``: how
     many times in a row the server counted no row while there were some. ``extra``: by figure (``scheduled``,
-    ``dead``) how many were counted, and when, server clock, seconds. ``counted_whole_at``: when the last count of the
+    ``dead``) how many were counted, and when, server clock, seconds; ``blocked``: the same of blocked messages.
+    ``counted_whole_at``: when the last count of the
     whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the positions of a ring in
     the newest poll. ``idle``: nothing was ready or in progress when it was last read.
     """
@@ -34,6 +36,7 @@ class Memo:
     bounds: deque[str] = field(default_factory=lambda: deque(maxlen=_BOUND_LAG))
     counted_at: float = float("-inf")
     extra: dict[str, tuple[int, float]] = field(default_factory=dict)
+    blocked: tuple[BlockedSample | None, float | None] = (None, None)
     head_id: str | None = None
     still: int = 0
     counted: int = 0

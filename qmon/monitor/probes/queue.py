@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from zlib import crc32
 
@@ -70,6 +70,8 @@ _LISTED: Final = {
     "head_state": "messages_ready",
 }
 """What lists the rows, where a pop leaves none in progress."""
+BLOCKED: Final = "blocked"
+"""The probe that counts the blocked messages of a table with a state column: ``in_state`` with another value."""
 WALKS: Final = frozenset({"head_walk", "head_any"})
 """Probes whose answer is a ``WalkSample``."""
 
@@ -142,6 +144,7 @@ class QueueProbes:
         asked = self._ring(sessions)
         asked += self._head(brief=brief)
         asked += self._in_progress(brief=brief)
+        asked += self._blocked()
         asked += self._depth()
         if now - self.memo.counted_at >= (COUNTING_BRIEF_S if brief else COUNTING_S):
             asked += self._counts()
@@ -277,6 +280,13 @@ class QueueProbes:
     def longest_first(self) -> bool:
         """An index gives the longest-running messages first."""
         return "stuck" in self.facts.indexes and self.layout.started_at is not None
+
+    def _blocked(self) -> list[ProbeStatement]:
+        state = self.layout.state
+        if state is None or state.blocked is None or "blocked" not in self.facts.indexes:
+            return []
+        made = self._of("in_state", CountSample, {"limit": FULL, "value": state.blocked})
+        return [replace(made, probe=BLOCKED)]
 
     def _counts(self) -> list[ProbeStatement]:
         asked = []

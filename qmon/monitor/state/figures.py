@@ -219,6 +219,27 @@ def counted(
     return Figure(float(COUNT_LIMIT), at_least=True, reason=_MORE, age_s=age_s)
 
 
+def blocked(q: QueueSamples, at: float) -> Figure:
+    """Messages that wait for another message, a lock, or a person to release them."""
+    if not q.layout.has("blocked"):
+        return Figure.unknown("nothing in this table says that a message is blocked")
+    count = None if q.blocked is None else q.blocked.counted
+    found = counted(q, count, "blocked", None, at, q.blocked_at)
+    return found if q.blocked is None else replace(found, every_s=q.blocked.every_s)
+
+
+def blocked_oldest(q: QueueSamples, at: float) -> Figure:
+    """Age in seconds of the oldest blocked message."""
+    if not q.layout.has("blocked") or q.blocked is None:
+        return blocked(q, at)
+    if not q.blocked.counted:
+        return Figure.unknown("no message is blocked")
+    if q.blocked.oldest_s is None:
+        return Figure.unknown("no column says since when a message is blocked")
+    age_s = max(0.0, at - q.blocked_at) if q.blocked_at is not None else 0.0
+    return Figure(max(0.0, q.blocked.oldest_s), age_s=age_s, every_s=q.blocked.every_s)
+
+
 def by_scan(count: TableCount, value: float | None, at: float, missing: str) -> Figure:
     """A figure of a scan of the whole table; ``missing``: why there is none where there is none."""
     if value is None:
@@ -239,9 +260,11 @@ def done(q: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
     if q.layout.part is not None:
         return _unknown(q, "done") if q.done is None else Figure(float(q.done))
     uncounted = in_progress.value is None and not pops_in_transaction(q.layout)
+    uncounted = uncounted or (q.layout.has("blocked") and q.blocked is None)
     if counters is None or ready.value is None or uncounted or ready.at_least or in_progress.at_least:
         return Figure.unknown("not known before the others are counted")
     others = ready.value + (in_progress.value or 0) + (q.scheduled or 0) + (q.dead or 0)
+    others += q.blocked.counted if q.blocked is not None else 0
     return Figure(max(0.0, counters.live - others), estimated=True)
 
 

@@ -284,12 +284,13 @@ class QueueTrack:
             shown = self._stale.see(name, figure, at, failure_of(name, snapshot, q.layout.queue))
             return aged(name, shown.of_a_part(q.partial) if q.partial and name in figures.OF_ROWS else shown)
 
-        ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (
+        ready, in_progress, stuck, scheduled, dead, blocked, blocked_oldest, oldest, gap, fill = (
             now(name, figure)
             for name, figure in (
                 ("ready", ready), ("in_progress", figures.in_progress(q, held, at)),
                 ("stuck", figures.stuck(q, held, figures.writers(snapshot), self._progress, at)),
                 ("scheduled", self._extra(q, "scheduled", at)), ("dead", self._extra(q, "dead", at)),
+                ("blocked", figures.blocked(q, at)), ("blocked_oldest", figures.blocked_oldest(q, at)),
                 ("oldest", figures.oldest(q, self._ids, at)), ("gap", gap), ("fill", figures.fill(q)),
             )
         )  # fmt: skip
@@ -314,7 +315,7 @@ class QueueTrack:
             recent_pop_rate=rate(recent.popped if recent else None).evidence,
             completes=rate(recent.completed if recent else None).evidence.value,
             net_rate=rate(rates.net if rates else None).evidence.value,
-            fill=fill.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
+            fill=fill.evidence, blocked=blocked.evidence, blocked_oldest=blocked_oldest.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
             locked=self._diagnosis.locked(snapshot, q),
             layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
         )  # fmt: skip
@@ -323,7 +324,7 @@ class QueueTrack:
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=not push.old)
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
-            scheduled=scheduled, dead=dead, oldest=oldest,
+            scheduled=scheduled, dead=dead, oldest=oldest, blocked=blocked, blocked_oldest=blocked_oldest,
             push_rate=push, pop_rate=figures.pops(q, pop), complete_rate=_completes(q, rates, rate),
             gap=gap, fill=fill, verdict=verdicts[0],
             forecast=self._forecast(Figure() if push.old else ready.evidence, known.poppers, paused=bool(pauses)),
@@ -333,7 +334,8 @@ class QueueTrack:
             ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
-            flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=q.others,
+            flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None,
+            blockers=q.blocked.blockers if q.blocked is not None else (),
         )  # fmt: skip
 
     def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:

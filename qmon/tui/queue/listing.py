@@ -22,6 +22,7 @@ TITLES: Final = {
     "scheduled": "scheduled messages",
     "in_progress": "messages in progress",
     "stuck": "stuck messages",
+    "blocked": "blocked messages",
     "dead": "dead messages",
     "done": "done messages",
 }
