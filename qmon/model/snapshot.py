@@ -71,10 +71,10 @@ class QueueSamples:
     none and one is needed, ``counting`` is how much of the table has been seen, 0 to 1. ``unknown`` maps a figure to
     the reason why this layout cannot have it. ``left_out``: probes that were due and not read in this poll, to stay
     within the budget. ``partial``: why our role may see only a part of the rows, else empty.
-    ``held_at``, ``scheduled_at``, ``dead_at``, ``blocked_at``: when these were read, and ``sized_at``: when the sizes in ``uses`` were,
-    server clock, seconds; ``None``: in this poll.
+    ``held_at``, ``scheduled_at``, ``dead_at``, ``blocked_at``: when these were read, and ``sized_at``: when the sizes
+    in ``uses`` were, server clock, seconds; ``None``: in this poll.
     ``unread``: of many queues it was not this one's turn. Of a queue of a group: ``done`` messages, ``totals`` of what
-    moved, and its ``workers`` where they are known.
+    moved, and its ``workers`` if they are known.
     ``page``: of which page ``messages`` are, ``None``: those in progress, or at the head.
     ``elsewhere``: why the counters, sequences and sessions of the queue are not here (a standby), else empty.
     """

@@ -315,7 +315,8 @@ class QueueTrack:
             recent_pop_rate=rate(recent.popped if recent else None).evidence,
             completes=rate(recent.completed if recent else None).evidence.value,
             net_rate=rate(rates.net if rates else None).evidence.value,
-            fill=fill.evidence, blocked=blocked.evidence, blocked_oldest=blocked_oldest.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
+            fill=fill.evidence, blocked=blocked.evidence, blocked_oldest=blocked_oldest.evidence,
+            timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
             locked=self._diagnosis.locked(snapshot, q),
             layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
         )  # fmt: skip
