@@ -140,7 +140,7 @@ def _values(column: str, known: Sequence[str], *, number: bool) -> dict[str, lis
         typed = typer.prompt(f"Which values does {clean(column)} take, with commas between them?", err=True)
         known = [value.strip() for value in str(typed).split(",") if value.strip()]
     for value in known:
-        kind = _choice(f"{clean(column)} = {clean(value)} means", [*KINDS, _LEAVE], state_of(value) or "other")
+        kind = _choice(f"{clean(column)} = {clean(value)} means", [*KINDS, _LEAVE], state_of(value))
         if kind != _LEAVE:
             out[kind].append(_number(value) if number else value)
     if not out["ready"]:

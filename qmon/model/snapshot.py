@@ -12,7 +12,7 @@ from qmon.model.samples.broker import Broker
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import BlockedReport, Circle
-from qmon.model.samples.groups import BlockedSample, StepTotals
+from qmon.model.samples.groups import BlockedMessages, StepTotals
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.jobs import Jobs
 from qmon.model.samples.listing import PageSample
@@ -96,7 +96,7 @@ class QueueSamples:
     scheduled_at: float | None = None
     dead: int | None = None
     dead_at: float | None = None
-    blocked: BlockedSample | None = None
+    blocked: BlockedMessages | None = None
     blocked_at: float | None = None
     sized_at: float | None = None
     done: int | None = None

@@ -84,7 +84,7 @@ class GroupBlockerSample:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockedSample:
+class BlockedMessages:
     """The blocked messages of a queue. ``oldest_s``: age of the oldest in seconds, ``None`` if unknown.
 
     ``why``: why messages in these states are blocked, in words. ``every_s``: seconds between two counts if that is

@@ -198,8 +198,8 @@ BLOCKED = Rule(
     Severity.WARNING,
     0.0,
     _blocked,
-    probes=("blocked", "group_states:blocked"),
-    unread=lambda s: s.has("blocked") and s.blocked.value is None,
+    probes=("in_state", "group_states"),
+    unread=lambda s: s.may_block and s.blocked.value is None,
 )
 
 

@@ -47,7 +47,7 @@ def missing(s: RuleInput) -> str:
 
 def seen_empty(s: RuleInput) -> bool:
     """Whether no message is ready, in progress or blocked, as read in the polls: an older count does not prove it."""
-    figures = [s.ready, *(getattr(s, name) for name in ("in_progress", "blocked") if s.has(name))]
+    figures = [s.ready, *([s.in_progress] if s.has("in_progress") else []), *([s.blocked] if s.may_block else [])]
     return all(figure.value == 0 and not (figure.at_least or figure.every_s) for figure in figures)
 
 
@@ -60,7 +60,7 @@ def _lacking(s: RuleInput) -> Iterator[tuple[str, str]]:
         needed.append(("in progress", s.in_progress))
     if s.has("stuck"):
         needed.append(("stuck", s.stuck))
-    if s.has("blocked"):
+    if s.may_block:
         needed.append(("blocked", s.blocked))
     for name, figure in needed:
         if figure.value is None:
@@ -196,9 +196,7 @@ def _throttled(s: RuleInput) -> bool:
 
 def _fine(s: RuleInput) -> Verdict:
     if seen_empty(s):
-        return Verdict(
-            EMPTY, f"no message is ready{', in progress or blocked' if s.has('blocked') else ' or in progress'}"
-        )
+        return Verdict(EMPTY, f"no message is ready{', in progress or blocked' if s.may_block else ' or in progress'}")
     return Verdict(HEALTHY, f"{_flowing(s)}; {s.blocked.text()} blocked" if s.blocked.value else _flowing(s))
 
 

@@ -79,6 +79,11 @@ class RuleInput:
         """Whether the layout has such a figure at all."""
         return self.layout is None or self.layout.has(figure)
 
+    @property
+    def may_block(self) -> bool:
+        """Whether the layout says that messages are blocked."""
+        return self.layout is not None and self.layout.has("blocked")
+
     def paused(self, side: Side) -> bool:
         """Whether somebody has paused them: that they do nothing is then no trouble."""
         return any(pause.side is side for pause in self.pauses)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from qmon.engines.base import Engine
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import pops_in_transaction
-from qmon.model.samples.groups import BlockedSample
+from qmon.model.samples.groups import BlockedMessages
 from qmon.model.samples.polled import HeldSample, WalkSample
 from qmon.model.snapshot import QueueSamples
 from qmon.monitor.background.exact_counts import ExactCounts
@@ -79,7 +79,7 @@ class QueueFiling:
         scheduled, scheduled_at = memo.extra.get("scheduled", (None, None))
         dead, dead_at = memo.extra.get("dead", (None, None))
         if (blocked := first(results, BLOCKED, queue)) is not None:
-            memo.blocked = BlockedSample(blocked.counted), now_at
+            memo.blocked = BlockedMessages(blocked.counted), now_at
         ids = found.get("progress_ids")
         messages, page = (
             (messages_of(layout, facts, found), None)

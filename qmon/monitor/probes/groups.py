@@ -15,7 +15,7 @@ from qmon.model.groups.conditions import NEVER
 from qmon.model.groups.group import MOST_QUEUES, FoundGroup, Kind, State
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.groups import (
-    BlockedSample,
+    BlockedMessages,
     GroupBlockerSample,
     GroupOwnerSample,
     GroupStateSample,
@@ -196,7 +196,7 @@ class GroupProbes:
         read = self._read[state.name]
         return (read.now or (old and read.at > float("-inf"))) and (read.whole or value in read.rows)
 
-    def _blocked(self, value: str | None) -> BlockedSample | None:
+    def _blocked(self, value: str | None) -> BlockedMessages | None:
         found = self._sum("blocked", value, old=True)
         if found is None:
             return None
@@ -204,7 +204,7 @@ class GroupProbes:
         blockers = (each for read in reads.values() for each in read.blockers if each.queue == value)
         why = (state.why for state, read in reads.items() if state.why and value in read.rows)
         every_s = max(read.cost_s for read in reads.values()) / _SHARE
-        return BlockedSample(
+        return BlockedMessages(
             found.counted, found.oldest_s, tuple(blockers), tuple(dict.fromkeys(why)),
             every_s if every_s > _SELDOM_S else 0.0,
         )  # fmt: skip

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
-from qmon.model.samples.groups import BlockedSample
+from qmon.model.samples.groups import BlockedMessages
 from qmon.model.samples.polled import HeadSample, RingSample, WalkSample
 
 COUNT_LIMIT: Final = 1000
@@ -36,7 +36,7 @@ class Memo:
     bounds: deque[str] = field(default_factory=lambda: deque(maxlen=_BOUND_LAG))
     counted_at: float = float("-inf")
     extra: dict[str, tuple[int, float]] = field(default_factory=dict)
-    blocked: tuple[BlockedSample | None, float | None] = (None, None)
+    blocked: tuple[BlockedMessages | None, float | None] = (None, None)
     head_id: str | None = None
     still: int = 0
     counted: int = 0

@@ -29,7 +29,7 @@ from qmon.model.samples.polled import (
 from qmon.monitor.probes.cadence import COUNTING_BRIEF_S, COUNTING_S
 from qmon.monitor.probes.memo import FULL, Memo
 from qmon.monitor.probes.names import names_of, state_values
-from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
+from qmon.monitor.probes.statements import PART, ProbeStatement, Results, StatementCache, first
 
 HELD_AT_LEAST: Final = 200
 """Rows from the head on that are read for who holds them, at least."""
@@ -285,8 +285,11 @@ class QueueProbes:
         state = self.layout.state
         if state is None or state.blocked is None or "blocked" not in self.facts.indexes:
             return []
-        made = self._of("in_state", CountSample, {"limit": FULL, "value": state.blocked})
-        return [replace(made, probe=BLOCKED)]
+        values: dict[str, Value] = {"limit": FULL, "value": state.blocked}
+        names = {**self.names, "dead_index": self.facts.index("blocked")}
+        queue = self.layout.queue
+        made = self._statements.of("in_state", CountSample, values, names, f"{queue}{PART}{BLOCKED}")
+        return [replace(made, probe=BLOCKED, queue=queue)]
 
     def _counts(self) -> list[ProbeStatement]:
         asked = []

@@ -219,8 +219,12 @@ def counted(
     return Figure(float(COUNT_LIMIT), at_least=True, reason=_MORE, age_s=age_s)
 
 
-def blocked(q: QueueSamples, at: float) -> Figure:
-    """Messages that wait for another message, a lock, or a person to release them."""
+def blocked_messages(q: QueueSamples, at: float) -> dict[str, Figure]:
+    """Messages that wait for another message, a lock, or a person to release them, and the age of the oldest."""
+    return {"blocked": _blocked(q, at), "blocked_oldest": _blocked_oldest(q, at)}
+
+
+def _blocked(q: QueueSamples, at: float) -> Figure:
     if not q.layout.has("blocked"):
         return Figure.unknown("nothing in this table says that a message is blocked")
     count = None if q.blocked is None else q.blocked.counted
@@ -228,10 +232,9 @@ def blocked(q: QueueSamples, at: float) -> Figure:
     return found if q.blocked is None else replace(found, every_s=q.blocked.every_s)
 
 
-def blocked_oldest(q: QueueSamples, at: float) -> Figure:
-    """Age in seconds of the oldest blocked message."""
+def _blocked_oldest(q: QueueSamples, at: float) -> Figure:
     if not q.layout.has("blocked") or q.blocked is None:
-        return blocked(q, at)
+        return _blocked(q, at)
     if not q.blocked.counted:
         return Figure.unknown("no message is blocked")
     if q.blocked.oldest_s is None:

@@ -284,13 +284,12 @@ class QueueTrack:
             shown = self._stale.see(name, figure, at, failure_of(name, snapshot, q.layout.queue))
             return aged(name, shown.of_a_part(q.partial) if q.partial and name in figures.OF_ROWS else shown)
 
-        ready, in_progress, stuck, scheduled, dead, blocked, blocked_oldest, oldest, gap, fill = (
+        ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (
             now(name, figure)
             for name, figure in (
                 ("ready", ready), ("in_progress", figures.in_progress(q, held, at)),
                 ("stuck", figures.stuck(q, held, figures.writers(snapshot), self._progress, at)),
                 ("scheduled", self._extra(q, "scheduled", at)), ("dead", self._extra(q, "dead", at)),
-                ("blocked", figures.blocked(q, at)), ("blocked_oldest", figures.blocked_oldest(q, at)),
                 ("oldest", figures.oldest(q, self._ids, at)), ("gap", gap), ("fill", figures.fill(q)),
             )
         )  # fmt: skip
@@ -305,7 +304,8 @@ class QueueTrack:
         push, pop = rate(rates.pushed if rates else None), rate(rates.popped if rates else None)
         if q.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
-        sizes = {name: now(name, figure) for name, figure in figures.size(known.use, at).items()}
+        more = figures.size(known.use, at) | figures.blocked_messages(q, at)
+        more = {name: now(name, figure) for name, figure in more.items()}
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
         recent = self._window.rates(_SMOOTH_S)
@@ -315,7 +315,7 @@ class QueueTrack:
             recent_pop_rate=rate(recent.popped if recent else None).evidence,
             completes=rate(recent.completed if recent else None).evidence.value,
             net_rate=rate(rates.net if rates else None).evidence.value,
-            fill=fill.evidence, blocked=blocked.evidence, blocked_oldest=blocked_oldest.evidence,
+            fill=fill.evidence, blocked=more["blocked"].evidence, blocked_oldest=more["blocked_oldest"].evidence,
             timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
             locked=self._diagnosis.locked(snapshot, q),
             layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
@@ -324,19 +324,18 @@ class QueueTrack:
         follow = any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop))
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=not push.old)
         return QueueView(
-            layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
-            scheduled=scheduled, dead=dead, oldest=oldest, blocked=blocked, blocked_oldest=blocked_oldest,
+            layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck, scheduled=scheduled, dead=dead,
+            oldest=oldest, blockers=q.blocked.blockers if q.blocked is not None else (),
             push_rate=push, pop_rate=figures.pops(q, pop), complete_rate=_completes(q, rates, rate),
             gap=gap, fill=fill, verdict=verdicts[0],
             forecast=self._forecast(Figure() if push.old else ready.evidence, known.poppers, paused=bool(pauses)),
             history=self._points.series(), messages=q.messages, page=q.page, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
             undecided=undecided(rule_input, verdicts, self._pending, rates_follow=follow),
-            ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
+            ledger=None, past=self._verdict_log.add(verdicts, at), **more,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
             flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None,
-            blockers=q.blocked.blockers if q.blocked is not None else (),
         )  # fmt: skip
 
     def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:
