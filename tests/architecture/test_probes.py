@@ -32,7 +32,6 @@ NOT_BY_DOCTOR: Final = {
     "jobs": "what our role may seldom see, and no figure or verdict needs",
     "lost": "reads the catalogue, for names of queues that are not there",
     "readable": "reads the catalogue, for tables that our role could not read",
-    "group_blockers": "walks the rows of `group_states`, if some are blocked",
     "group_page": "walks the rows of `group_states`, after a key was pressed",
     "messages_page": "seeks the ranges that are counted, after a key was pressed",
     "messages_page_ring": "reads slots, as `ring`, after a key was pressed",

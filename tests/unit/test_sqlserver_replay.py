@@ -23,8 +23,8 @@ from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import BlockedSample, GraphSample, ReportFile, ReportSample
 from qmon.model.samples.groups import (
-    GroupLastSample,
     GroupBlockerSample,
+    GroupLastSample,
     GroupOwnerSample,
     GroupStateSample,
     GroupStepsAtSample,
@@ -106,7 +106,8 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "plan_history": PlanHistorySample, "plans": PlanSample,
     "log": LogSample, "replication": ReplicationSample,
     "group_last": GroupLastSample, "group_messages": polled.MessageSample, "group_owners": GroupOwnerSample,
-    "group_blockers": GroupBlockerSample, "group_states": GroupStateSample, "group_states_by": GroupStateSample, "group_workers": GroupWorkersSample,
+    "group_blockers": GroupBlockerSample,
+    "group_states": GroupStateSample, "group_states_by": GroupStateSample, "group_workers": GroupWorkersSample,
     "group_steps": GroupStepsSample, "group_steps_at": GroupStepsAtSample,
 }  # fmt: skip
 OWN_TABLE: Final = "probe/pauses"

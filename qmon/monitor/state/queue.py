@@ -304,21 +304,19 @@ class QueueTrack:
         push, pop = rate(rates.pushed if rates else None), rate(rates.popped if rates else None)
         if q.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
-        more = figures.size(known.use, at) | figures.blocked_messages(q, at)
-        more = {name: now(name, figure) for name, figure in more.items()}
+        apart = figures.size(known.use, at) | figures.blocked_messages(q, at)
+        more = {name: now(name, figure) for name, figure in apart.items()}
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
         recent = self._window.rates(_SMOOTH_S)
         rule_input = RuleInput(
             ready=ready.evidence, in_progress=in_progress.evidence, stuck=stuck.evidence, oldest=oldest.evidence,
-            push_rate=push.evidence, pop_rate=pop.evidence,
-            recent_pop_rate=rate(recent.popped if recent else None).evidence,
-            completes=rate(recent.completed if recent else None).evidence.value,
+            push_rate=push.evidence, pop_rate=pop.evidence, timeout_s=q.layout.timeout_s, failures=failures,
+            recent_pop_rate=rate(recent.popped if recent else None).evidence, queue=known,
+            completes=rate(recent.completed if recent else None).evidence.value, target=target,
             net_rate=rate(rates.net if rates else None).evidence.value,
             fill=fill.evidence, blocked=more["blocked"].evidence, blocked_oldest=more["blocked_oldest"].evidence,
-            timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
-            locked=self._diagnosis.locked(snapshot, q),
-            layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
+            locked=self._diagnosis.locked(snapshot, q), pauses=pauses, layout=q.layout, samples=q, snapshot=snapshot,
         )  # fmt: skip
         verdicts, self._pending = judge(rule_input, at, self._pending)
         follow = any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop))
