@@ -267,7 +267,7 @@ class GroupProbes:
             "holder": self._names.column(blocker.holder),
             "held": self._names.column(blocker.since),
         }
-        values: dict[str, Value] = {"limit": OWNERS, "most": MOST_QUEUES}
+        values: dict[str, Value] = {"limit": COUNT_LIMIT, "most": MOST_QUEUES}
         return [self._make.of("group_blockers", state.key, GroupBlockerSample, values, names)]
 
     def _owners(self) -> list[ProbeStatement]:
