@@ -74,7 +74,7 @@ QUEUE_FIGURES: Final = (
         "blocked",
         "blocked",
         COUNT,
-        "messages that wait for another message, a lock or a person to release them",
+        "messages that wait for a lock, another message or a person",
         of_rows=True,
     ),
     QueueFigure("dead", "dead", COUNT, "messages given up after too many attempts", of_rows=True),
@@ -107,9 +107,7 @@ QUEUE_FIGURES: Final = (
     ),
     QueueFigure("fill", "ring fill", SHARE, "share of a ring's slots that hold a message"),
     QueueFigure("pushers", "pushers", SESSIONS, "pushers that are connected", main=False),
-    QueueFigure(
-        "done", "done", COUNT, "finished or cancelled messages that are still in the table", of_rows=True, main=False
-    ),
+    QueueFigure("done", "done", COUNT, "finished or cancelled messages still in the table", of_rows=True, main=False),
     QueueFigure("bytes", "bytes", BYTES, "size of the queue's tables and indexes", main=False),
     QueueFigure("growth", "growth", GROWTH, "how fast tables and indexes grow, per second", main=False),
     QueueFigure("poppers", "poppers", SESSIONS, "poppers that are connected", main=False),
