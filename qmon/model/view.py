@@ -52,8 +52,8 @@ class QueueView:
     ``flow``: what moved since the poll before, where its counters were read without a break; ``span_s``: seconds since
     that poll, ``None`` where something came between. ``read_at``: where it was not this queue's turn, of many, when it
     was read (server clock, seconds since the epoch): ages of figures are as of then. ``blocked``: messages that cannot
-    run until something else happens; ``blocked_oldest``: age of the oldest of them, seconds; ``blockers``: what they
-    wait for. ``page``: of which page ``messages`` are, ``None``: those in
+    run until something else happens; ``blocked_oldest``: age of the oldest of them, seconds; ``blockers``: their
+    blockers. ``page``: of which page ``messages`` are, ``None``: those in
     progress, or at the head.
     """
 

@@ -80,7 +80,7 @@ HELD_BACK: Final[list[tuple[Callable[[], Library], str, str]]] = [
         "as many jobs with the same concurrency key are in progress as may be; they wait for account 7",
     ),
 ]
-"""What holds back all jobs of a library, by its own tables, and what the verdict says then."""
+"""A statement that blocks all jobs of a library, and the reason in the verdict."""
 
 
 @pytest.mark.parametrize(("make", "hold", "why"), HELD_BACK)

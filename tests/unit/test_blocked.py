@@ -1,4 +1,4 @@
-"""Blocked messages: when the verdict is raised, what it says, and that such a queue is never empty."""
+"""Blocked messages: the verdict and its proof; a queue with blocked messages is never empty."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ KINDS: Final[tuple[Kind, ...]] = ("ready", "scheduled", "in_progress", "blocked"
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """What a blocked message waits for, such as a lock: its name, who holds it, and the time since when."""
+    """The columns of a blocker, such as a lock that messages wait for: its name, its holder, and since when it is held."""
 
     name: ColumnRef
     holder: ColumnRef | None = None
@@ -34,7 +34,7 @@ class State:
     """One state of a message, as the library calls it, and what it comes to.
 
     ``since``: the time that its age is counted from; ``when``: what is true of its rows. A row is in one state.
-    ``blocker``, ``why``: of a blocked state, what its messages wait for, and the same in words.
+    ``blocker``, ``why``: of a blocked state, the blocker of its messages, and the reason in words.
     """
 
     name: str

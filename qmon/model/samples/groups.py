@@ -71,9 +71,9 @@ class StepTotals:
 
 @dataclass(frozen=True, slots=True)
 class GroupBlockerSample:
-    """One row a queue and blocker: what some of the queue's blocked messages wait for, who holds it, and since when.
+    """One row a queue and blocker, which some of the queue's blocked messages wait for.
 
-    ``held_s``: seconds; ``seen``: how many of them wait for it, of a bounded number of messages that is read.
+    ``held_s``: seconds that ``holder`` has held it; ``seen``: messages that wait for it, among a bounded number read.
     """
 
     queue: str | None

@@ -154,7 +154,7 @@ def called_kind(name: str) -> bool:
 
 
 def state_of(value: str) -> str | None:
-    """What a state value says in plain words: ``ready``, ``in_progress``, ``done``, ``dead`` or ``blocked``."""
+    """The state that a value names in plain words: ``ready``, ``in_progress``, ``done``, ``dead`` or ``blocked``."""
     return _STATE_WORDS.get(plain(value))
 
 

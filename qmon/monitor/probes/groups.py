@@ -258,7 +258,7 @@ class GroupProbes:
         return replace(made, probe=f"group_states:{state.key}")
 
     def _blockers(self, state: State) -> list[ProbeStatement]:
-        """What the messages in a blocked state wait for."""
+        """Read the blockers of messages in a blocked state."""
         blocker = state.blocker
         if blocker is None:
             return []

@@ -1,17 +1,17 @@
--- What the blocked messages of a group wait for, for each of its queues. Only a bounded number of them is looked at.
+-- Blockers of a group's blocked messages, for each of its queues. The statement reads a bounded number of messages.
 -- {table}     the group's table
 -- {queue?}    column: the queue
--- {blocker}   column: what the message waits for
--- {holder?}   column: who holds that
--- {held?}     column: since when
+-- {blocker}   column: name of the blocker
+-- {holder?}   column: holder of the blocker
+-- {held?}     column: time since when it is held
 -- {rows!where}     condition: the row is in this state
--- :limit      look at so many messages at most
--- :most       return so many rows at most, those that most messages wait for
+-- :limit      messages to read at most
+-- :most       rows to return at most, the most frequent blockers
 -- > queue     the queue, NULL where the table holds one
--- > blocker   what they wait for
--- > holder    who holds it
--- > held_s    for how long, in seconds; NULL if that is not known or infinite
--- > seen      messages that wait for it, of those looked at
+-- > blocker   name of the blocker
+-- > holder    its holder
+-- > held_s    seconds that it has been held; NULL if that is not known or infinite
+-- > seen      messages read that wait for it
 SELECT
     r.queue,
     r.blocker,
