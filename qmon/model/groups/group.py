@@ -22,7 +22,7 @@ KINDS: Final[tuple[Kind, ...]] = ("ready", "scheduled", "in_progress", "blocked"
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """The columns of a blocker, such as a lock that messages wait for: its name, its holder, and since when it is held."""
+    """The columns of a blocker, such as a lock: its name, its holder, and the time since when it is held."""
 
     name: ColumnRef
     holder: ColumnRef | None = None
