@@ -11,8 +11,9 @@ from qmon.libraries.catalogue import libraries
 from qmon.libraries.library import group_of
 from qmon.model.groups.conditions import Condition, Every, OneOf, Some
 from qmon.model.layout.layout import TableName
-from qmon.monitor.one_shot import view_after
+from qmon.model.report import queue_object
 from tests.cli.calling import call
+from tests.contract.watching import watching
 from tests.facts import query
 from tests.libraries.firm_queue import firm_queue
 from tests.libraries.graphile import Graphile
@@ -22,7 +23,6 @@ from tests.libraries.pgboss import PgBoss
 from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
 from tests.libraries.test_figures import of_queue
-from tests.queues import target_of
 from tests.schemas import valid
 
 pytestmark = pytest.mark.server
@@ -40,7 +40,9 @@ def test_a_job_queue_of_graphile_worker_that_was_locked_days_ago_is_neither_empt
         " SET locked_at = now() - interval '3 days', locked_by = 'worker-gone' RETURNING id",
     )
     query(database, "UPDATE graphile_worker._private_jobs SET run_at = now() - interval '2 days' RETURNING id")
-    queue = of_queue(view_after(target_of(database), polls=2, interval_s=0.5), MAILS)
+    with watching(database) as watched:
+        view = watched.view(lambda view: any("worker-gone" in queue.verdict.proof for queue in view.queues))
+    queue = of_queue(view, MAILS)
     assert (queue.ready.value, queue.blocked.value) == (0, 200)
     assert 2 * 86_400 <= (queue.blocked_oldest.value or 0) < 2 * 86_400 + 600
     assert queue.verdict.code == "blocked"
@@ -53,8 +55,9 @@ def test_a_job_queue_of_graphile_worker_that_was_locked_days_ago_is_neither_empt
     assert "blocked: 200 blocked" in checked.output
     told = valid(call("status", database, "--output", "json").output, "status")
     (found,) = [each for each in told["queues"] if each["name"].endswith(MAILS)]
-    (blocker,) = found["blocked_by"]
-    assert (found["blocked"], blocker["name"], blocker["messages"]) == (200, "one by one", 200)
+    assert found["blocked"] == 200
+    (blocker,) = queue_object(queue)["blocked_by"]
+    assert (blocker["name"], blocker["holder"], blocker["messages"]) == ("one by one", "worker-gone", 200)
 
 
 HELD_BACK: Final[list[tuple[Callable[[], Library], str, str]]] = [
@@ -91,12 +94,12 @@ def test_jobs_that_are_held_back_are_blocked_and_no_queue_of_them_is_empty(
     library.install(database)
     library.push(database, MAILS, ["one", "two"])
     query(database, hold)
-    view = view_after(target_of(database), polls=3, interval_s=0.5)
+    with watching(database) as watched:
+        view = watched.view(lambda view: any(queue.verdict.proof.endswith(f": {why}") for queue in view.queues))
     queue = of_queue(view, MAILS)
     assert (queue.ready.value, queue.blocked.value, queue.failures) == (0, 2, ())
     assert 0 <= (queue.blocked_oldest.value or 0) < 60
     assert queue.verdict.code == "blocked"
-    assert queue.verdict.proof.endswith(f": {why}")
 
 
 def values_of(condition: Condition, column: str) -> set[str]:
