@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qmon.monitor.catalog.catalog import TableDetails
     from qmon.monitor.catalog.discovery.candidates import Candidate
 
-KINDS: Final = ("ready", "in_progress", "dead", "done", "other")
+KINDS: Final = ("ready", "in_progress", "blocked", "dead", "done")
 _LEAVE: Final = "-"
 
 
@@ -40,7 +40,7 @@ class Answers:
     def toml(self) -> dict[str, object]:
         """As ``qmon.toml`` has it: states as conditions where one value each does not say it."""
         out: dict[str, object] = {"name": self.name, "table": self.table, "id": self.id}
-        plain = "other" not in self.states and all(len(values) == 1 for values in self.states.values())
+        plain = all(len(values) == 1 for values in self.states.values())
         out |= {"queue": self.queue} if self.queue else {}
         if self.state and plain:
             out["state"] = {"column": self.state} | {kind: values[0] for kind, values in self.states.items()}
@@ -55,9 +55,6 @@ class Answers:
     def _states(self) -> list[dict[str, object]]:
         out: list[dict[str, object]] = []
         for kind, values in self.states.items():
-            if kind == "other":
-                out += [{"name": str(value), "when": {self.state: value}} for value in values]
-                continue
             of_state: dict[str, object] = {self.state: values[0] if len(values) == 1 else values}
             if kind != "ready" or not self.due_at:
                 since = {"since": self.started_at} if kind == "in_progress" and self.started_at else {}
@@ -175,7 +172,7 @@ def _values(column: str, known: Sequence[str], *, number: bool) -> dict[str, lis
         typed = typer.prompt(f"Which values does {clean(column)} take, with commas between them?", err=True)
         known = [value.strip() for value in str(typed).split(",") if value.strip()]
     for value in known:
-        kind = _choice(f"{clean(column)} = {clean(value)} means", [*KINDS, _LEAVE], state_of(value) or "other")
+        kind = _choice(f"{clean(column)} = {clean(value)} means", [*KINDS, _LEAVE], state_of(value))
         if kind != _LEAVE:
             out[kind].append(_number(value) if number else value)
     if not out["ready"]:

@@ -12,12 +12,13 @@ from qmon.model.layout.layout import TableName
 from qmon.model.queue_figures import COUNT, QUEUE_FIGURES, RATE, QueueFigure
 from qmon.model.view import QueueView
 
+_AGES: Final = ("oldest", "blocked_oldest")
 GROUP_FIGURES: Final = tuple(
     figure
     for figure in QUEUE_FIGURES
-    if figure.field == "oldest" or (figure.unit in (COUNT, RATE) and not figure.negative)
+    if figure.field in _AGES or (figure.unit in (COUNT, RATE) and not figure.negative)
 )
-"""Those that can be said of several queues together: of ``oldest`` the greatest, of the others the sum."""
+"""Those that can be said of several queues together: of ages the greatest, of the others the sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,14 @@ def totals(queues: Sequence[QueueView]) -> dict[str, Figure]:
     return {figure.field: _total(figure, queues) for figure in GROUP_FIGURES}
 
 
+def _counted(age: QueueFigure, queue: QueueView) -> Figure:
+    """The messages whose oldest this age is of."""
+    return queue.ready if age.field == "oldest" else queue.blocked
+
+
 def _total(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
-    if figure.field == "oldest":
-        queues = [queue for queue in queues if queue.ready.value != 0]
+    if figure.field in _AGES:
+        queues = [queue for queue in queues if _counted(figure, queue).value != 0]
     each = [figure.of(queue) for queue in queues]
     known = [one for one in each if one.value is not None]
     if not known:
@@ -65,7 +71,7 @@ def _total(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
 def _of_known(figure: QueueFigure, known: Sequence[Figure]) -> Figure:
     values = [one.value for one in known if one.value is not None]
     return Figure(
-        max(values) if figure.field == "oldest" else sum(values),
+        max(values) if figure.field in _AGES else sum(values),
         estimated=any(one.estimated for one in known),
         at_least=any(one.at_least for one in known),
         age_s=max(one.age_s for one in known),
@@ -74,8 +80,8 @@ def _of_known(figure: QueueFigure, known: Sequence[Figure]) -> Figure:
 
 
 def _together(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
-    if figure.field == "oldest":
-        queues = [queue for queue in queues if queue.ready.value != 0] or queues[:1]
+    if figure.field in _AGES:
+        queues = [queue for queue in queues if _counted(figure, queue).value != 0] or queues[:1]
     each = [figure.of(queue) for queue in queues]
     if any(one.value is None for one in each):
         return next(replace(one, old=False) for one in each if one.value is None)

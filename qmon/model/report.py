@@ -13,6 +13,7 @@ from qmon.model.figure import Figure, Verdict
 from qmon.model.group_view import GROUP_FIGURES, GroupView, group_views
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.usage import QueueUse
+from qmon.model.samples.groups import GroupBlockerSample
 from qmon.model.samples.server_state import ServerState
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure
 from qmon.model.view import NOT_READ, QueueView, TargetView, View
@@ -196,7 +197,7 @@ def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
         "name": queue.name,
         "design": queue.layout.design,
         **{name: _value(name, figure.evidence) for name, figure in figures.items()},
-        **({"others": {each.name: each.counted for each in queue.others}} if queue.others else {}),
+        **({"blocked_by": [_blocker(each) for each in queue.blockers]} if queue.blockers else {}),
         "window_seconds": None if queue.window_s is None else round(queue.window_s, 3),
         "verdict": {"code": queue.verdict.code, "proof": queue.verdict.proof},
         "verdicts": [_verdict(each) for each in queue.verdicts or (queue.verdict,)],
@@ -207,6 +208,12 @@ def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
         },
         "old": {n: _value(n, f) for n, f in figures.items() if f.old},
     }
+
+
+def _blocker(found: GroupBlockerSample) -> dict[str, Any]:
+    """What messages wait for; ``messages``: how many of them wait for it, of a bounded number that is read."""
+    held_s = None if found.held_s is None else round(found.held_s, 3)
+    return {"name": found.blocker, "holder": found.holder, "held_seconds": held_s, "messages": found.seen}
 
 
 def _table_object(group: GroupView) -> dict[str, Any]:

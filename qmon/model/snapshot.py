@@ -13,7 +13,7 @@ from qmon.model.samples.broker import Broker
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import BlockedReport, Circle
-from qmon.model.samples.groups import StateCount, StepTotals
+from qmon.model.samples.groups import BlockedMessages, StepTotals
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.jobs import Jobs
 from qmon.model.samples.listing import PageSample
@@ -76,10 +76,10 @@ class QueueSamples:
     none and one is needed, ``counting`` is how much of the table has been seen, 0 to 1. ``unknown`` maps a figure to
     the reason why this layout cannot have it. ``left_out``: probes that were due and not read in this poll, to stay
     within the budget. ``partial``: why our role may see only a part of the rows, else empty.
-    ``held_at``, ``scheduled_at``, ``dead_at``: when these were read, and ``sized_at``: when the sizes in ``uses`` were,
-    server clock, seconds; ``None``: in this poll.
-    ``unread``: of many queues it was not this one's turn. Of a queue of a group: ``done`` messages, those in ``others``
-    states, ``totals`` of what moved, and its ``workers`` where they are known.
+    ``held_at``, ``scheduled_at``, ``dead_at``, ``blocked_at``: when these were read, and ``sized_at``: when the sizes
+    in ``uses`` were, server clock, seconds; ``None``: in this poll.
+    ``unread``: of many queues it was not this one's turn. Of a queue of a group: ``done`` messages, ``totals`` of what
+    moved, and its ``workers`` if they are known.
     ``page``: of which page ``messages`` are, ``None``: those in progress, or at the head.
     ``strange``: messages in states that qmon does not know.
     ``elsewhere``: why the counters, sequences and sessions of the queue are not here (a standby), else empty.
@@ -102,9 +102,10 @@ class QueueSamples:
     scheduled_at: float | None = None
     dead: int | None = None
     dead_at: float | None = None
+    blocked: BlockedMessages | None = None
+    blocked_at: float | None = None
     sized_at: float | None = None
     done: int | None = None
-    others: tuple[StateCount, ...] = ()
     totals: StepTotals | None = None
     workers: int | None = None
     ring: RingSample | None = None
@@ -123,10 +124,11 @@ class QueueSamples:
 
     @property
     def waiting(self) -> int | None:
-        """The messages of a group's queue that are ready or scheduled, where both were counted in this poll."""
-        if self.layout.part is None or self.head is None or self.scheduled_at is not None:
+        """The ready, scheduled and blocked messages of a group's queue, if all were counted in this poll."""
+        counted_now = self.head is not None and self.scheduled_at is None and self.blocked_at is None
+        if self.layout.part is None or self.head is None or not counted_now:
             return None
-        return self.head.counted + (self.scheduled or 0)
+        return self.head.counted + (self.scheduled or 0) + (self.blocked.counted if self.blocked is not None else 0)
 
 
 @dataclass(frozen=True, slots=True)

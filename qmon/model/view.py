@@ -16,7 +16,7 @@ from qmon.model.rates.forecast import Forecast
 from qmon.model.rates.ledger import Ledger
 from qmon.model.rates.series import Point
 from qmon.model.samples.deadlocks import BlockedReport
-from qmon.model.samples.groups import StateCount
+from qmon.model.samples.groups import GroupBlockerSample
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.jobs import Jobs
 from qmon.model.samples.listing import PageSample
@@ -51,8 +51,9 @@ class QueueView:
     ``counting``: how much of the table the first scan has seen, 0 to 1, where figures are still to come from it.
     ``flow``: what moved since the poll before, where its counters were read without a break; ``span_s``: seconds since
     that poll, ``None`` where something came between. ``read_at``: where it was not this queue's turn, of many, when it
-    was read (server clock, seconds since the epoch): ages of figures are as of then. ``others``: messages in states
-    that are none of these, by the library's own names. ``page``: of which page ``messages`` are, ``None``: those in
+    was read (server clock, seconds since the epoch): ages of figures are as of then. ``blocked``: messages that cannot
+    run until something else happens; ``blocked_oldest``: age of the oldest of them, seconds; ``blockers``: their
+    blockers. ``page``: of which page ``messages`` are, ``None``: those in
     progress, or at the head.
     """
 
@@ -86,6 +87,8 @@ class QueueView:
     poppers: Figure = _UNKNOWN
     poppers_waiting: Figure = _UNKNOWN
     done: Figure = _UNKNOWN
+    blocked: Figure = _UNKNOWN
+    blocked_oldest: Figure = _UNKNOWN
     bytes: Figure = _UNKNOWN
     growth: Figure = _UNKNOWN
     counting: float | None = None
@@ -93,7 +96,7 @@ class QueueView:
     span_s: float | None = None
     use: QueueUse | None = None
     read_at: float | None = None
-    others: tuple[StateCount, ...] = ()
+    blockers: tuple[GroupBlockerSample, ...] = ()
 
     @property
     def name(self) -> str:

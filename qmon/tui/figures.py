@@ -66,10 +66,12 @@ def not_read(view: View, what: str, *probes: str) -> str:
 def unknown(queue: QueueView) -> list[tuple[str, str]]:
     """The figures of a queue that are not known, each with the reason.
 
-    Only a ring has a fill, and an empty queue no oldest message: neither is something that one could know.
+    Figures that such a queue cannot have are left out: a ring fill, the oldest message of an empty queue, blocked
+    messages of a table without such a state.
     """
     out = []
     none = {"fill" if queue.layout.ring is None else "", "oldest" if queue.ready.value == 0 else ""}
+    none |= set() if queue.layout.has("blocked") else {"blocked"}
     for each in MAIN:
         figure = each.of(queue)
         if each.field not in none and figure.value is None and figure.reason:

@@ -23,7 +23,7 @@ FROM (VALUES ('a', 'neu', -60), ('a', 'nochmal', -5), ('a', 'neu', 3600), ('b', 
 """
 ANSWERS = (
     ("Is it a queue", "y"), ("id of a message", "id"), ("tells several queues apart", "ausgabe"),
-    ("state of a message", "schritt"), ("= halt means", "other"), ("= laeuft means", "in_progress"),
+    ("state of a message", "schritt"), ("= halt means", "blocked"), ("= laeuft means", "in_progress"),
     ("= neu means", "ready"), ("= nochmal means", "ready"), ("not to be taken", "faellig"),
     ("Since when", "-"), ("numbers of these times", "unix"),
 )  # fmt: skip
@@ -40,8 +40,8 @@ def test_what_was_answered_is_written_and_watched(database: str, tmp_path: Path,
     (target,) = read_config(place).targets.values()
     with watching(database, target.queues) as watched:
         view = watched.view(lambda view: len(view.queues) == 2 and not view.failures, polls=2)
-    told = {q.name: (q.ready.value, q.scheduled.value, q.in_progress.value) for q in view.queues}
-    assert told == {"work_queue/a": (2, 1, 0), "work_queue/b": (0, 0, 1)}
+    told = {q.name: (q.ready.value, q.scheduled.value, q.in_progress.value, q.blocked.value) for q in view.queues}
+    assert told == {"work_queue/a": (2, 1, 0, 0), "work_queue/b": (0, 0, 1, 1)}
 
 
 def test_it_asks_what_the_times_of_a_queue_are_whose_default_is_that_of_the_session(

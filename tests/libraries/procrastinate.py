@@ -26,7 +26,9 @@ COUNTS: Final = """
 SELECT queue_name,
        CASE status
            WHEN 'todo' THEN
-               CASE WHEN scheduled_at IS NULL OR scheduled_at <= now() THEN 'ready'
+               CASE WHEN scheduled_at IS NULL OR scheduled_at <= now() THEN
+                        CASE WHEN lock IN (SELECT lock FROM procrastinate_jobs WHERE status = 'doing') THEN 'blocked'
+                             ELSE 'ready' END
                     WHEN attempts > 0 THEN 'retry'
                     ELSE 'scheduled' END
            WHEN 'doing' THEN 'in_progress'

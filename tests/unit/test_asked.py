@@ -27,12 +27,12 @@ def test_one_value_a_state_is_a_queue_that_can_be_acted_on() -> None:
 
 
 def test_several_values_of_a_state_are_conditions() -> None:
-    states: dict[str, list[str | int]] = {"ready": ["new", "again"], "in_progress": [3], "other": ["held", 'x"]']}
+    states: dict[str, list[str | int]] = {"ready": ["new", "again"], "in_progress": [3], "blocked": ["held", 'x"]']}
     found = read(Answers("jobs", "jobs", "id", "status", states, "run_at", "taken_at", "q", "unix_ms"))
     assert isinstance(found, Group)
     kinds = {state.name: state.kind for state in found.states}
     assert kinds == {
-        "ready": "ready", "scheduled": "scheduled", "in_progress": "in_progress", "held": "other", "x\"]": "other"
+        "ready": "ready", "scheduled": "scheduled", "in_progress": "in_progress", "blocked": "blocked"
     }  # fmt: skip
     assert [state.since.name for state in found.states if state.since is not None] == ["run_at", "run_at", "taken_at"]
     assert found.zone.name == "unix_ms"

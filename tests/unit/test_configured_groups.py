@@ -55,9 +55,11 @@ def test_where_narrows_each_state() -> None:
 def test_states_may_be_written_as_libraries_write_them() -> None:
     text = JOBS + 'queue = { column = "queue_name" }\nwhere = { kind = ["a", "b"] }\n'
     text += '[[target.shop.queue.state]]\nname = "ready"\nwhen = { locked_at = { null = true } }\n'
-    text += '[[target.shop.queue.state]]\nname = "cancelled"\nwhen = { cancelled_at = { null = false } }\n'
-    found = group(text)
-    assert [(state.name, state.kind) for state in found.states] == [("ready", "ready"), ("cancelled", "other")]
+    text += '[[target.shop.queue.state]]\nname = "cancelled"\n'
+    with pytest.raises(BadInput, match=r"state\[2\]: needs kind, what its messages are: ready, scheduled, .* or done"):
+        group(text + "when = { cancelled_at = { null = false } }\n")
+    found = group(text + 'kind = "done"\nwhen = { cancelled_at = { null = false } }\n')
+    assert [(state.name, state.kind) for state in found.states] == [("ready", "ready"), ("cancelled", "done")]
     part = OneOf(ColumnRef("kind"), ("a", "b"))
     assert found.states[0].when == Every((part, IsNull(ColumnRef("locked_at"))))
 

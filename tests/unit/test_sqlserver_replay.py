@@ -23,6 +23,7 @@ from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import BlockedSample, GraphSample, ReportFile, ReportSample
 from qmon.model.samples.groups import (
+    GroupBlockerSample,
     GroupLastSample,
     GroupOwnerSample,
     GroupStateSample,
@@ -106,6 +107,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "plan_history": PlanHistorySample, "plans": PlanSample,
     "log": LogSample, "replication": ReplicationSample,
     "group_last": GroupLastSample, "group_messages": polled.MessageSample, "group_owners": GroupOwnerSample,
+    "group_blockers": GroupBlockerSample,
     "group_states": GroupStateSample, "group_states_by": GroupStateSample, "group_workers": GroupWorkersSample,
     "group_steps": GroupStepsSample, "group_steps_at": GroupStepsAtSample,
 }  # fmt: skip

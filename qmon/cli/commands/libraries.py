@@ -112,7 +112,7 @@ def _group(group: Group) -> Iterator[str]:
     yield f"  messages       rows of {group.table.name}, called by {group.id}"
     yield f"  queues         {'one a table' if group.queue is None else f'by {column_in_words(group.queue)}'}"
     for state in group.states:
-        kind = "" if state.kind in (state.name, "other") else f" ({state.kind.replace('_', ' ')})"
+        kind = "" if state.kind == state.name else f" ({state.kind.replace('_', ' ')})"
         since = "" if state.since is None else f"; since {column_in_words(state.since)}"
         yield f"    {state.name}{kind}: {in_words(state.when)}{since}"
     late = (

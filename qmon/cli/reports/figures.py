@@ -23,6 +23,15 @@ class LastingVerdict(VerdictReport):
     key: str
 
 
+class BlockerReport(TypedDict):
+    """What messages wait for. ``messages``: how many of them wait for it, of a bounded number that is read."""
+
+    name: str | None
+    holder: str | None
+    held_seconds: float | None
+    messages: int
+
+
 class QueueReport(TypedDict):
     """One queue, as ``qmon.model.report.queue_object`` says."""
 
@@ -32,8 +41,10 @@ class QueueReport(TypedDict):
     in_progress: int | None
     stuck: int | None
     scheduled: int | None
+    blocked: int | None
     dead: int | None
     oldest_seconds: float | None
+    blocked_oldest_seconds: float | None
     push_rate: float | None
     pop_rate: float | None
     complete_rate: float | None
@@ -50,7 +61,7 @@ class QueueReport(TypedDict):
     dead_rows: float | None
     hot_share: float | None
     reads_per_pop: NotRequired[float | None]
-    others: NotRequired[dict[str, float | None]]
+    blocked_by: NotRequired[list[BlockerReport]]
     window_seconds: float | None
     verdict: VerdictReport
     verdicts: list[LastingVerdict]
@@ -70,8 +81,10 @@ class TableReport(TypedDict):
     in_progress: int | None
     stuck: int | None
     scheduled: int | None
+    blocked: int | None
     dead: int | None
     oldest_seconds: float | None
+    blocked_oldest_seconds: float | None
     push_rate: float | None
     pop_rate: float | None
     complete_rate: float | None

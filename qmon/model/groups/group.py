@@ -13,11 +13,20 @@ from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, Layou
 from qmon.model.layout.table_facts import ListPath
 from qmon.model.layout.zones import COUNTED, UTC_ZONE, Zone
 
-Kind = Literal["ready", "scheduled", "in_progress", "dead", "done", "other"]
+Kind = Literal["ready", "scheduled", "in_progress", "blocked", "dead", "done"]
 Step = Literal["pushed", "popped", "completed", "failed"]
 MOST_QUEUES: Final = 500
 """Queues of one table that are read, at most: those with most messages."""
-KINDS: Final[tuple[Kind, ...]] = ("ready", "scheduled", "in_progress", "dead", "done", "other")
+KINDS: Final[tuple[Kind, ...]] = ("ready", "scheduled", "in_progress", "blocked", "dead", "done")
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """The columns of a blocker, such as a lock: its name, its holder, and the time since when it is held."""
+
+    name: ColumnRef
+    holder: ColumnRef | None = None
+    since: ColumnRef | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +34,15 @@ class State:
     """One state of a message, as the library calls it, and what it comes to.
 
     ``since``: the time that its age is counted from; ``when``: what is true of its rows. A row is in one state.
+    ``blocker``, ``why``: of a blocked state, the blocker of its messages, and the reason in words.
     """
 
     name: str
     kind: Kind
     when: Condition
     since: ColumnRef | None = None
+    blocker: Blocker | None = None
+    why: str = ""
 
     @property
     def key(self) -> str:
@@ -119,6 +131,9 @@ class Group:
         of_rows = (*columns, self.overdue, self.gone, *(state.when for state in self.states))
         found = [uses(each, own) for each in of_rows]
         found += [uses(state.since, own, as_time=True) for state in self.states]
+        for blocker in (state.blocker for state in self.states if state.blocker is not None):
+            found += [uses(each, own) for each in (blocker.name, blocker.holder)]
+            found.append(uses(blocker.since, own, as_time=True))
         for steps in self.steps:
             found += [uses(condition, steps.table) for _, condition in steps.steps]
             found += [uses(steps.queue, steps.table), *_named(steps.id, steps.table)]

@@ -22,7 +22,7 @@ from qmon.model.groups.conditions import (
     Some,
     Timed,
 )
-from qmon.model.groups.group import KINDS, Group, Kind, State, Step, Steps, Workers
+from qmon.model.groups.group import KINDS, Blocker, Group, Kind, State, Step, Steps, Workers
 from qmon.model.layout.io import check_distinct, times_from
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, LayoutSource, StateValue, TableName
 from qmon.model.layout.zones import COUNTED
@@ -95,13 +95,31 @@ def _check_disjoint(where: str, states: Sequence[State]) -> None:
 
 def _state(keys: Keys) -> State:
     name = keys.need_text("name")
-    kind = keys.choice("kind", KINDS) or (name if name in KINDS else "other")
+    kind = keys.choice("kind", KINDS) or (name if name in KINDS else None)
+    if kind is None:
+        raise BadInput(f"{keys.where}: needs kind, what its messages are: {', '.join(KINDS[:-1])} or {KINDS[-1]}")
     when = condition_from(keys, "when")
     if when is None:
         raise BadInput(f"{keys.where}: needs when, what is true of its rows")
-    state = State(name, cast("Kind", kind), when, column_from(keys, "since"))
+    state = State(
+        name, cast("Kind", kind), when, column_from(keys, "since"), _blocker(keys), keys.text("why") or ""
+    )  # fmt: skip
     keys.finish()
+    if kind != "blocked" and (state.blocker is not None or state.why):
+        raise BadInput(f"{keys.where}: blocker and why are of blocked states only")
     return state
+
+
+def _blocker(keys: Keys) -> Blocker | None:
+    inner = keys.inner("blocker", alone="name")
+    if inner is None:
+        return None
+    name = column_from(inner, "name")
+    if name is None:
+        raise BadInput(f"{inner.where}: needs name, the column that names what blocks")
+    blocker = Blocker(name, column_from(inner, "holder"), column_from(inner, "since"))
+    inner.finish()
+    return blocker
 
 
 def _steps(keys: Keys) -> Steps:

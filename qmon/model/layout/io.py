@@ -41,7 +41,7 @@ _COLUMNS: Final = (
     "error",
     "data_id",
 )
-_STATES: Final = ("ready", "in_progress", "done", "dead")
+_STATES: Final = ("ready", "in_progress", "done", "dead", "blocked")
 _OWNERS: Final = ("session", "lease", "heartbeat", "name")
 _ARTICLE_STATES: Final[Mapping[str, tuple[StateValue, StateValue | None, StateValue | None]]] = {
     "status": (1, 2, None),
@@ -225,7 +225,9 @@ def _state(keys: Keys, design: str) -> StateColumn | None:
         given |= {"ready": ready, "in_progress": in_progress, "done": done}
     if given["ready"] is None:
         raise BadInput(f"{inner.where}: needs ready, the value of a message that waits")
-    state = StateColumn(inner.need_text("column"), given["ready"], given["in_progress"], given["done"], given["dead"])
+    state = StateColumn(
+        inner.need_text("column"), given["ready"], given["in_progress"], given["done"], given["dead"], given["blocked"]
+    )
     check_distinct(inner.where, [(name, (value,)) for name, value in given.items() if value is not None])
     inner.finish()
     return state

@@ -53,12 +53,14 @@ class StateColumn:
     in_progress: StateValue | None = None
     done: StateValue | None = None
     dead: StateValue | None = None
+    blocked: StateValue | None = None
     learnt: bool = field(default=False, compare=False)
 
     @property
     def values(self) -> tuple[StateValue, ...]:
         """The values whose meaning is known."""
-        return tuple(each for each in (self.ready, self.in_progress, self.done, self.dead) if each is not None)
+        known = (self.ready, self.in_progress, self.done, self.dead, self.blocked)
+        return tuple(each for each in known if each is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +246,8 @@ class Layout:
             "scheduled": self.due_at is not None,
             "dead": state is not None and state.dead is not None,
             "done": state is not None and state.done is not None,
+            "blocked": state is not None and state.blocked is not None,
+            "blocked_oldest": False,  # no column says since when
             "fill": ring,
             "gap": ring or (self.id is not None and self.traits.order == "fifo"),
             "oldest": ring or not (self.id is None and self.enqueued_at is None and self.due_at is None),
@@ -273,7 +277,7 @@ class Layout:
 
 
 def _part_has(part: GroupPart, figure: str) -> bool:
-    wanted = {"stuck": "in_progress", "complete_rate": "in_progress"}.get(figure, figure)
+    wanted = {"stuck": "in_progress", "complete_rate": "in_progress", "blocked_oldest": "blocked"}.get(figure, figure)
     if figure in ("gap", "fill"):
         return False
-    return wanted not in ("in_progress", "scheduled", "dead", "done") or wanted in part.kinds
+    return wanted not in ("in_progress", "scheduled", "blocked", "dead", "done") or wanted in part.kinds

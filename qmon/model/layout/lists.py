@@ -6,12 +6,13 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout
 
-STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "dead", "done")
+STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "blocked", "dead", "done")
 """The states of which there may be a list, in the order in which messages go through them."""
 _ROW_STATES: Final = {"stuck": "in_progress"}
 _OF_A_RING: Final = {
     "scheduled": "a ring has no due time",
     "stuck": "a ring does not say since when a message is in progress",
+    "blocked": "a ring has no blocked messages",
     "dead": "a ring has no dead messages",
     "done": "a pop of a ring frees the slot, and keeps no message",
 }
@@ -49,6 +50,6 @@ def why_not(layout: Layout, state: str) -> str:
         return "no value of a state column says that a message is in progress"
     if state == "stuck" and not layout.tells(layout.started_at):
         return "no column says since when a message is in progress"
-    if state in ("dead", "done") and (states is None or getattr(states, state) is None):
+    if state in ("blocked", "dead", "done") and (states is None or getattr(states, state) is None):
         return f"this table has no state for {state} messages"
     return ""

@@ -70,8 +70,29 @@ class StepTotals:
 
 
 @dataclass(frozen=True, slots=True)
-class StateCount:
-    """How many messages are in a state that is none of qmon's own."""
+class GroupBlockerSample:
+    """One row a queue and blocker, which some of the queue's blocked messages wait for.
 
-    name: str
+    ``held_s``: seconds that ``holder`` has held it; ``seen``: messages that wait for it, among a bounded number read.
+    """
+
+    queue: str | None
+    blocker: str | None
+    holder: str | None
+    held_s: float | None
+    seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedMessages:
+    """The blocked messages of a queue. ``oldest_s``: age of the oldest in seconds, ``None`` if unknown.
+
+    ``why``: why messages in these states are blocked, in words. ``every_s``: seconds between two counts if that is
+    longer than usual, else 0.
+    """
+
     counted: int
+    oldest_s: float | None = None
+    blockers: tuple[GroupBlockerSample, ...] = ()
+    why: tuple[str, ...] = ()
+    every_s: float = 0.0

@@ -9,6 +9,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side, pause_line
 from qmon.model.rates.trend import Rise
 from qmon.model.samples.clients import ClientSample
+from qmon.model.samples.groups import GroupBlockerSample
 from qmon.model.samples.messages import OwnerSample
 from qmon.model.samples.polled import WriterSample
 from qmon.model.sessions.clients import ClientsSeen
@@ -165,6 +166,41 @@ STUCK = Rule(
     _stuck,
     keys={"2": _owners_live, "r": always},
     probes=("owners", "group_owners"),
+)
+
+
+_BLOCKERS: Final = 2
+"""Blockers that a proof names."""
+
+
+def _blocked(s: RuleInput) -> str | None:
+    """Blocked messages, unless others move and none of these waits for longer than work on a message may take."""
+    if not s.blocked.value:
+        return None
+    waits_s = s.blocked_oldest.value
+    if (s.at_work or s.moved) and waits_s is not None and waits_s <= s.timeout_s:
+        return None
+    sample = s.samples.blocked if s.samples is not None else None
+    oldest = "" if waits_s is None else f", the oldest for {duration(waits_s)}"
+    why = "" if sample is None or not sample.why else f": {' or '.join(sample.why)}"
+    names = [_blocker(each) for each in (sample.blockers if sample is not None else ()) if each.blocker is not None]
+    more = f" and {len(names) - _BLOCKERS:,} more" if len(names) > _BLOCKERS else ""
+    waits = f"; they wait for {', '.join(names[:_BLOCKERS])}{more}" if names else ""
+    return f"{'at least ' if s.blocked.at_least else ''}{s.blocked.value:,.0f} blocked{oldest}{why}{waits}"
+
+
+def _blocker(found: GroupBlockerSample) -> str:
+    holder = "" if found.holder is None else f", held by {found.holder}"
+    return f"{found.blocker}{holder}" + ("" if found.held_s is None else f" for {duration(found.held_s)}")
+
+
+BLOCKED = Rule(
+    "blocked",
+    Severity.WARNING,
+    0.0,
+    _blocked,
+    probes=("in_state", "group_states"),
+    unread=lambda s: s.may_block and s.blocked.value is None,
 )
 
 

@@ -14,6 +14,7 @@ from qmon.model.text import duration
 from qmon.model.verdicts.access import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow import (
     BEHIND,
+    BLOCKED,
     NO_POPPERS,
     NO_POPS,
     NO_PUSHES,
@@ -53,8 +54,8 @@ def missing(s: RuleInput) -> str:
 
 
 def seen_empty(s: RuleInput) -> bool:
-    """Whether no message is ready or in progress, as read in the polls: a count of a while ago does not prove it."""
-    figures = [s.ready, *([s.in_progress] if s.has("in_progress") else [])]
+    """Whether no message is ready, in progress or blocked, as read in the polls: an older count does not prove it."""
+    figures = [s.ready, *([s.in_progress] if s.has("in_progress") else []), *([s.blocked] if s.may_block else [])]
     return all(figure.value == 0 and not (figure.at_least or figure.every_s) for figure in figures)
 
 
@@ -67,6 +68,8 @@ def _lacking(s: RuleInput) -> Iterator[tuple[str, str]]:
         needed.append(("in progress", s.in_progress))
     if s.has("stuck"):
         needed.append(("stuck", s.stuck))
+    if s.may_block:
+        needed.append(("blocked", s.blocked))
     for name, figure in needed:
         if figure.value is None:
             yield name, f"not known: {_why(s, figure)}"
@@ -133,6 +136,7 @@ RULES: Final[tuple[Rule, ...]] = (
     STATISTICS,
     REPLICA_BEHIND,
     KEPT_AWAKE,
+    BLOCKED,
     OUTRUN,
     NO_PUSHES,
     STARVED,
@@ -290,8 +294,8 @@ def _throttled(s: RuleInput) -> bool:
 
 def _fine(s: RuleInput) -> Verdict:
     if seen_empty(s):
-        return Verdict(EMPTY, "no message is ready or in progress")
-    return Verdict(HEALTHY, _flowing(s))
+        return Verdict(EMPTY, f"no message is ready{', in progress or blocked' if s.may_block else ' or in progress'}")
+    return Verdict(HEALTHY, f"{_flowing(s)}; {s.blocked.text()} blocked" if s.blocked.value else _flowing(s))
 
 
 def _flowing(s: RuleInput) -> str:

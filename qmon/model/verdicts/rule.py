@@ -38,6 +38,8 @@ class RuleInput:
     completes: float | None = None
     net_rate: float | None = None
     fill: Figure = _UNREAD
+    blocked: Figure = _UNREAD
+    blocked_oldest: Figure = _UNREAD
     timeout_s: float
     failures: tuple[ProbeFailure, ...] = ()
     pauses: tuple[Pause, ...] = ()
@@ -77,6 +79,11 @@ class RuleInput:
     def has(self, figure: str) -> bool:
         """Whether the layout has such a figure at all."""
         return self.layout is None or self.layout.has(figure)
+
+    @property
+    def may_block(self) -> bool:
+        """Whether the layout says that messages are blocked."""
+        return self.layout is not None and self.layout.has("blocked")
 
     def paused(self, side: Side) -> bool:
         """Whether somebody has paused them: that they do nothing is then no trouble."""

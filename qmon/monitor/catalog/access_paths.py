@@ -40,6 +40,7 @@ def table_facts(
         reader.head()
         reader.in_progress()
         reader.dead()
+        reader.blocked()
         reader.states()
         reader.priority()
         push = pop = None
@@ -299,6 +300,16 @@ class _Reader:
         known = known_values(self.details, state.column)
         return known.closed and set(known.values) <= {str(value) for value in state.values}
 
+    def blocked(self) -> None:
+        """The blocked messages; no scan counts them."""
+        if self.state is None or self.state.blocked is None:
+            return
+        if (index := self._index_of("blocked", ())) is not None:
+            self.indexes["blocked"] = index.name
+        else:
+            wanted = self._wanted("blocked", self.layout.id or self.state.column)
+            self.unknown["blocked"] = f"no index leads to the blocked rows; {wanted}"
+
     def lists(self) -> dict[str, ListPath]:
         """The index along which the messages in each state are listed."""
         layout, state = self.layout, self.state
@@ -309,7 +320,9 @@ class _Reader:
         if due is not None:
             wanted["scheduled"] = ("ready", due)
         if state is not None:
-            wanted |= {each: (each, layout.id) for each in ("dead", "done") if getattr(state, each) is not None}
+            wanted |= {
+                each: (each, layout.id) for each in ("blocked", "dead", "done") if getattr(state, each) is not None
+            }
             if state.in_progress is not None:
                 wanted["in_progress"] = ("in_progress", started or layout.id)
         found = {name: self._list_path(*each) for name, each in wanted.items()}

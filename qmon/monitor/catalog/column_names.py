@@ -95,6 +95,7 @@ _STATES: Final = {
     " archived ok d",
     "dead": "dead failed failure error errored poison poisoned discarded deadletter deadlettered rejected"
     " abandoned f e",
+    "blocked": "blocked suspended onhold held hold paused",
 }
 _STATE_WORDS: Final = {word: state for state, words in _STATES.items() for word in words.split()}
 
@@ -153,7 +154,7 @@ def called_kind(name: str) -> bool:
 
 
 def state_of(value: str) -> str | None:
-    """What a state value says in plain words: ``ready``, ``in_progress``, ``done`` or ``dead``."""
+    """The state that a value names in plain words: ``ready``, ``in_progress``, ``done``, ``dead`` or ``blocked``."""
     return _STATE_WORDS.get(plain(value))
 
 

@@ -35,7 +35,7 @@ def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None
     if catalog.engine.text_type(column.type_name) != "varchar":
         return
     names: dict[str, queries.Name] = {"table": details.table.name.parts, "state": state.column}
-    for value in (state.ready, state.in_progress, state.done, state.dead):
+    for value in (state.ready, state.in_progress, state.done, state.dead, state.blocked):
         text = str(value)
         if not text.isascii() and not catalog.ask(_Kept, _ASK, names, value=text)[0].kept:
             raise BadInput(
@@ -152,7 +152,9 @@ def _words(name: str, known: Known) -> tuple[StateColumn | None, tuple[str, ...]
     reasons = [f"`{name}` is {_in_words(meant)} ({known.origin or 'its default'})"]
     if rest := [value for value in values if value not in meant.values()]:
         reasons.append(f"what `{name}` = {shown(rest)} means is not known")
-    column = StateColumn(name, meant["ready"], meant.get("in_progress"), meant.get("done"), meant.get("dead"))
+    column = StateColumn(
+        name, meant["ready"], meant.get("in_progress"), meant.get("done"), meant.get("dead"), meant.get("blocked")
+    )
     return column, tuple(reasons)
 
 

@@ -10,6 +10,7 @@ from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.samples.groups import BlockedMessages
 from qmon.model.samples.polled import HeldSample, StrangeStates, WalkSample
 from qmon.model.snapshot import QueueSamples
 from qmon.monitor.background.exact_counts import ExactCounts
@@ -20,7 +21,7 @@ from qmon.monitor.probes.listing import page_of
 from qmon.monitor.probes.locks import ROWS_HIDDEN, Locks
 from qmon.monitor.probes.memo import COUNT_LIMIT, Memo
 from qmon.monitor.probes.messages import MessageProbes, messages_of
-from qmon.monitor.probes.queue import QueueProbes, head_of, ring_probe
+from qmon.monitor.probes.queue import BLOCKED, QueueProbes, head_of, ring_probe
 from qmon.monitor.probes.statements import Found, Results, first
 from qmon.monitor.source import Focus
 
@@ -85,6 +86,8 @@ class QueueFiling:
         unknown |= reasons_of_strange(layout, strange)
         scheduled, scheduled_at = memo.extra.get("scheduled", (None, None))
         dead, dead_at = memo.extra.get("dead", (None, None))
+        if (blocked := first(results, BLOCKED, queue)) is not None:
+            memo.blocked = BlockedMessages(blocked.counted), now_at
         ids = found.get("progress_ids")
         messages, page = (
             (messages_of(layout, facts, found), None)
@@ -103,6 +106,7 @@ class QueueFiling:
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             held_counted=self._engine.shows_deleted,
             scheduled=scheduled, scheduled_at=scheduled_at, dead=dead, dead_at=dead_at,
+            blocked=memo.blocked[0], blocked_at=None if blocked is not None else memo.blocked[1],
             sized_at=self._server.sized_at(facts.tables), ring=ring,
             depth=depth, count=counted.count,
             diagnostics=self._messages.diagnostics(probes, results),

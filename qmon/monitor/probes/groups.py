@@ -14,7 +14,13 @@ from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import NEVER
 from qmon.model.groups.group import MOST_QUEUES, FoundGroup, Kind, State
 from qmon.model.layout.layout import Layout
-from qmon.model.samples.groups import GroupOwnerSample, GroupStateSample, GroupWorkersSample, StateCount
+from qmon.model.samples.groups import (
+    BlockedMessages,
+    GroupBlockerSample,
+    GroupOwnerSample,
+    GroupStateSample,
+    GroupWorkersSample,
+)
 from qmon.model.samples.listing import Listing, PageSample
 from qmon.model.samples.messages import MessageDiagnostics, OwnerSample
 from qmon.model.samples.polled import CounterSample, HeadSample, MessageSample, ProgressSample
@@ -29,6 +35,8 @@ MOST_FINISHED: Final = 100_000
 """Rows of a table up to which its finished messages are counted."""
 _SELDOM_S: Final = 10.0
 _FINISHED_S: Final = 60.0
+_USUAL_S: Final[Mapping[Kind, float]] = {"blocked": 0.0, "done": _FINISHED_S}
+"""Seconds between readings of such states: of blocked messages in each poll, unless that costs too much."""
 _FORGOTTEN_S: Final = 3 * _FINISHED_S
 _SHARE: Final = 0.002
 """What is not read in each poll is read so seldom that each state takes this share of a processor at most: no index may
@@ -56,6 +64,7 @@ class _Read:
     whole: bool = False
     now: bool = False
     cost_s: float = 0.0
+    blockers: tuple[GroupBlockerSample, ...] = ()
 
 
 class GroupProbes:
@@ -80,7 +89,9 @@ class GroupProbes:
         """The statements of this poll. ``now``: our clock, seconds; ``shown``: the queue whose messages are listed,
         ``listing``: which of them, ``None``: so many ``rows`` in progress."""
         self._listing = None if listing is None or shown is None else (shown, listing)
-        asked = [self._state(state) for state in self.group.states if self._due(state, now)]
+        due = [state for state in self.group.states if self._due(state, now)]
+        asked = [self._state(state) for state in due]
+        asked += [each for state in due if self._read[state.name].rows for each in self._blockers(state)]
         asked += self._owners()
         asked += self._workers()
         asked += self._steps.wanted(queue for queue in self._queues if queue is not None)
@@ -99,6 +110,9 @@ class GroupProbes:
                 read.at, read.server_at = now, server_at
                 read.rows, read.whole = {row.queue: row for row in rows}, len(rows) < MOST_QUEUES
                 self._meet(read.rows, now)
+            blockers = results.get((self.group.name, f"group_blockers:{state.key}"))
+            if blockers is not None or not read.rows:
+                read.blockers = blockers or ()
         self._meet(self._steps.learn(results, server_at), now)
 
     def samples(self, results: Results, counters: CounterSample | None) -> tuple[QueueSamples, ...]:
@@ -143,8 +157,9 @@ class GroupProbes:
             scheduled_at=self._read_at("scheduled"),
             dead=_counted(self._sum("dead", value, old=True)),
             dead_at=self._read_at("dead"),
+            blocked=self._blocked(value),
+            blocked_at=self._read_at("blocked"),
             done=_counted(self._sum("done", value, old=True)),
-            others=self._others(value),
             totals=totals,
             workers=self._alive(value, results),
             messages=messages,
@@ -181,13 +196,18 @@ class GroupProbes:
         read = self._read[state.name]
         return (read.now or (old and read.at > float("-inf"))) and (read.whole or value in read.rows)
 
-    def _others(self, value: str | None) -> tuple[StateCount, ...]:
-        others = (state for state in self.group.states if state.kind == "other")
-        return tuple(
-            StateCount(state.name, row.counted if (row := self._read[state.name].rows.get(value)) else 0)
-            for state in others
-            if self._knows(state, value, old=True)
-        )
+    def _blocked(self, value: str | None) -> BlockedMessages | None:
+        found = self._sum("blocked", value, old=True)
+        if found is None:
+            return None
+        reads = {state: self._read[state.name] for state in self.group.states if state.kind == "blocked"}
+        blockers = (each for read in reads.values() for each in read.blockers if each.queue == value)
+        why = (state.why for state, read in reads.items() if state.why and value in read.rows)
+        every_s = max(read.cost_s for read in reads.values()) / _SHARE
+        return BlockedMessages(
+            found.counted, found.oldest_s, tuple(blockers), tuple(dict.fromkeys(why)),
+            every_s if every_s > _SELDOM_S else 0.0,
+        )  # fmt: skip
 
     def _meet(self, queues: Collection[str | None], now: float) -> None:
         """Remember queues that were seen. Where there are too many, those take the places of others that have long
@@ -210,7 +230,7 @@ class GroupProbes:
             return False
         read = self._read[state.name]
         read.cost_s = self._cost_s((self.group.name, f"group_states:{state.key}")) or read.cost_s
-        usual_s = _FINISHED_S if state.kind == "done" else _SELDOM_S
+        usual_s = _USUAL_S.get(state.kind, _SELDOM_S)
         return now - read.at >= max(usual_s, read.cost_s / _SHARE)
 
     @property
@@ -236,6 +256,19 @@ class GroupProbes:
         names = {**self._names.rows((state,)), **by}
         made = self._make.of("group_states_by" if by else "group_states", state.key, GroupStateSample, values, names)
         return replace(made, probe=f"group_states:{state.key}")
+
+    def _blockers(self, state: State) -> list[ProbeStatement]:
+        """Read the blockers of messages in a blocked state."""
+        blocker = state.blocker
+        if blocker is None:
+            return []
+        names = self._names.rows((state,)) | {
+            "blocker": self._names.column(blocker.name),
+            "holder": self._names.column(blocker.holder),
+            "held": self._names.column(blocker.since),
+        }
+        values: dict[str, Value] = {"limit": COUNT_LIMIT, "most": MOST_QUEUES}
+        return [self._make.of("group_blockers", state.key, GroupBlockerSample, values, names)]
 
     def _owners(self) -> list[ProbeStatement]:
         busy = [state for state in self.group.states if state.kind == "in_progress"]

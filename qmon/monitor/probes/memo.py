@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
+from qmon.model.samples.groups import BlockedMessages
 from qmon.model.samples.polled import HeadSample, RingSample, StateValueSample, WalkSample
 
 COUNT_LIMIT: Final = 1000
@@ -24,8 +25,8 @@ class Memo:
     many times in a row the server counted no row while there were some. ``counted_apart``: rows beyond the limit are
     counted in another way, by the server or a scan, so that most polls need not count up to it. ``extra``: by figure
     (``scheduled``, ``dead``) how many were counted, and when, server clock, seconds. ``strange``: the states that are
-    not known, as last read. ``counted_whole_at``: when the
-    last count of the whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the
+    not known, as last read; ``blocked``: the blocked messages, and when they were counted. ``counted_whole_at``: when
+    the last count of the whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the
     positions of a ring in the newest poll. ``idle``: nothing was ready or in progress when it was last read.
     """
 
@@ -38,6 +39,7 @@ class Memo:
     counted_at: float = float("-inf")
     extra: dict[str, tuple[int, float]] = field(default_factory=dict)
     strange: tuple[StateValueSample, ...] = ()
+    blocked: tuple[BlockedMessages | None, float | None] = (None, None)
     head_id: str | None = None
     still: int = 0
     counted: int = 0

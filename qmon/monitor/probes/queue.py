@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from zlib import crc32
 
@@ -30,7 +30,7 @@ from qmon.model.samples.polled import (
 from qmon.monitor.probes.cadence import COUNTING_BRIEF_S, COUNTING_S
 from qmon.monitor.probes.memo import FULL, Memo
 from qmon.monitor.probes.names import names_of, state_values
-from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
+from qmon.monitor.probes.statements import PART, ProbeStatement, Results, StatementCache, first
 
 HELD_AT_LEAST: Final = 200
 """Rows from the head on that are read for who holds them, at least."""
@@ -71,6 +71,8 @@ _LISTED: Final = {
     "head_state": "messages_ready",
 }
 """What lists the rows, where a pop leaves none in progress."""
+BLOCKED: Final = "blocked"
+"""The probe that counts the blocked messages of a table with a state column: ``in_state`` with another value."""
 WALKS: Final = frozenset({"head_walk", "head_any"})
 """Probes whose answer is a ``WalkSample``."""
 
@@ -143,6 +145,7 @@ class QueueProbes:
         asked = self._ring(sessions)
         asked += self._head(brief=brief)
         asked += self._in_progress(brief=brief)
+        asked += self._blocked()
         asked += self._depth()
         if now - self.memo.counted_at >= (COUNTING_BRIEF_S if brief else COUNTING_S):
             asked += self._counts()
@@ -278,6 +281,16 @@ class QueueProbes:
     def longest_first(self) -> bool:
         """An index gives the longest-running messages first."""
         return "stuck" in self.facts.indexes and self.layout.started_at is not None
+
+    def _blocked(self) -> list[ProbeStatement]:
+        state = self.layout.state
+        if state is None or state.blocked is None or "blocked" not in self.facts.indexes:
+            return []
+        values: dict[str, Value] = {"limit": FULL, "value": state.blocked}
+        names = {**self.names, "dead_index": self.facts.index("blocked")}
+        queue = self.layout.queue
+        made = self._statements.of("in_state", CountSample, values, names, f"{queue}{PART}{BLOCKED}")
+        return [replace(made, probe=BLOCKED, queue=queue)]
 
     def _counts(self) -> list[ProbeStatement]:
         asked = []

@@ -12,7 +12,6 @@ from qmon.model.figure import Figure
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import popped_up_to, pops_in_transaction, pushed_up_to, ring_ready
 from qmon.model.rates.usage import QueueUse
-from qmon.model.samples.groups import StateCount
 from qmon.model.samples.polled import WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.text import duration
@@ -228,6 +227,30 @@ def counted(
     return Figure(float(COUNT_LIMIT), at_least=True, reason=_MORE, age_s=age_s)
 
 
+def blocked_messages(q: QueueSamples, at: float) -> dict[str, Figure]:
+    """Messages that wait for another message, a lock, or a person to release them, and the age of the oldest."""
+    return {"blocked": _blocked(q, at), "blocked_oldest": _blocked_oldest(q, at)}
+
+
+def _blocked(q: QueueSamples, at: float) -> Figure:
+    if not q.layout.has("blocked"):
+        return Figure.unknown("nothing in this table says that a message is blocked")
+    count = None if q.blocked is None else q.blocked.counted
+    found = counted(q, count, "blocked", None, at, q.blocked_at)
+    return found if q.blocked is None else replace(found, every_s=q.blocked.every_s)
+
+
+def _blocked_oldest(q: QueueSamples, at: float) -> Figure:
+    if not q.layout.has("blocked") or q.blocked is None:
+        return _blocked(q, at)
+    if not q.blocked.counted:
+        return Figure.unknown("no message is blocked")
+    if q.blocked.oldest_s is None:
+        return Figure.unknown("no column says since when a message is blocked")
+    age_s = max(0.0, at - q.blocked_at) if q.blocked_at is not None else 0.0
+    return Figure(max(0.0, q.blocked.oldest_s), age_s=age_s, every_s=q.blocked.every_s)
+
+
 def by_scan(count: TableCount, value: float | None, at: float, missing: str) -> Figure:
     """A figure of a scan of the whole table; ``missing``: why there is none where there is none."""
     if value is None:
@@ -248,18 +271,13 @@ def done(q: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
     if q.layout.part is not None:
         return _unknown(q, "done") if q.done is None else Figure(float(q.done))
     uncounted = in_progress.value is None and not pops_in_transaction(q.layout)
+    uncounted = uncounted or (q.layout.has("blocked") and q.blocked is None)
     partly = ready.at_least or in_progress.at_least or (q.strange is not None and q.strange.at_least)
     if counters is None or ready.value is None or uncounted or partly:
         return Figure.unknown("not known before the others are counted")
-    strange = q.strange.counted if q.strange is not None else 0
-    rest = ready.value + (in_progress.value or 0) + (q.scheduled or 0) + (q.dead or 0) + strange
-    return Figure(max(0.0, counters.live - rest), estimated=True)
-
-
-def others(q: QueueSamples) -> tuple[StateCount, ...]:
-    """Messages in states that are none of qmon's own, and those in states that it does not know."""
-    strange = () if q.strange is None else (StateCount(", ".join(q.strange.values), q.strange.counted),)
-    return (*q.others, *strange)
+    others = ready.value + (in_progress.value or 0) + (q.scheduled or 0) + (q.dead or 0)
+    others += (q.blocked.counted if q.blocked is not None else 0) + (q.strange.counted if q.strange is not None else 0)
+    return Figure(max(0.0, counters.live - others), estimated=True)
 
 
 def size(use: QueueUse | None, at: float) -> dict[str, Figure]:

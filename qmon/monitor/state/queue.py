@@ -343,37 +343,36 @@ class QueueTrack:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
         uncounted = WHY in (push.reason, pop.reason)
         plotted = not (push.old or uncounted)
-        sizes = {name: now(name, lambda: figure) for name, figure in figures.size(known.use, at).items()}  # noqa: B023
+        apart = figures.size(known.use, at) | figures.blocked_messages(q, at)
+        more = {name: now(name, lambda: figure) for name, figure in apart.items()}  # noqa: B023
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
         recent = self._window.rates(_SMOOTH_S)
         rule_input = RuleInput(
             ready=ready.evidence, in_progress=in_progress.evidence, stuck=stuck.evidence, oldest=oldest.evidence,
-            push_rate=push.evidence, pop_rate=pop.evidence,
-            recent_pop_rate=rate(recent.popped if recent else None).evidence,
-            completes=rate(recent.completed if recent else None).evidence.value,
+            push_rate=push.evidence, pop_rate=pop.evidence, timeout_s=q.layout.timeout_s, failures=failures,
+            recent_pop_rate=rate(recent.popped if recent else None).evidence, queue=known,
+            completes=rate(recent.completed if recent else None).evidence.value, target=target,
             net_rate=None if uncounted else rate(rates.net if rates else None, moved=False).evidence.value,
-            fill=fill.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
-            locked=self._diagnosis.locked(snapshot, q),
-            layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
+            fill=fill.evidence, blocked=more["blocked"].evidence, blocked_oldest=more["blocked_oldest"].evidence,
+            locked=self._diagnosis.locked(snapshot, q), pauses=pauses, layout=q.layout, samples=q, snapshot=snapshot,
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )  # fmt: skip
         rule_input = replace(rule_input, queue=self._trends(at, rule_input, pop.evidence))
         verdicts, past = self._judge(rule_input, at, guard)
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
         return QueueView(
-            layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
-            scheduled=scheduled, dead=dead, oldest=oldest,
+            layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck, scheduled=scheduled, dead=dead,
+            oldest=oldest, blockers=q.blocked.blockers if q.blocked is not None else (),
             push_rate=push, pop_rate=figures.pops(q, pop), complete_rate=_completes(q, rates, rate),
             gap=gap, fill=fill, verdict=verdicts[0],
             forecast=self._forecast(rule_input, verdicts, plotted=plotted),
             history=self._points.series(), messages=q.messages, page=q.page, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
-            undecided=undecided(rule_input, verdicts, self._spans), ledger=None, past=past, **sizes,
+            undecided=undecided(rule_input, verdicts, self._spans), ledger=None, past=past, **more,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
             flow=None if uncounted else self._flow_now, span_s=self._span_s, use=known.use, read_at=None,
-            others=figures.others(q),
         )  # fmt: skip
 
     def _makers(

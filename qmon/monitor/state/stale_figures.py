@@ -17,7 +17,7 @@ from qmon.model.text import duration, time_of_day
 from qmon.model.view import NOT_READ, QueueView
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.cadence import COUNTING_BRIEF_S, COUNTING_S, SIZES_TURN_S, STATISTICS_S
-from qmon.monitor.probes.queue import ring_probe
+from qmon.monitor.probes.queue import BLOCKED, ring_probe
 
 _NAMES: Final = tuple(field.name for field in fields(QueueView) if field.type == "Figure")
 
@@ -98,6 +98,8 @@ _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "rates": ("ring", _PROGRESS, "counters", table_counters.PROBE, "group_steps", f"{_GROUP}in_progress"),
     "scheduled": ("scheduled", f"{_GROUP}scheduled"),
     "dead": ("in_state", f"{_GROUP}dead"),
+    "blocked": (BLOCKED, f"{_GROUP}blocked"),
+    "blocked_oldest": (BLOCKED, f"{_GROUP}blocked"),
     "bytes": ("sizes", "uses", table_counters.PROBE),
     "growth": ("sizes", "uses", table_counters.PROBE),
 }

@@ -41,7 +41,7 @@ def bucket(target: str) -> int:
 
 FIGURES: Final[dict[str, DataType]] = {
     **dict.fromkeys(("queue", "design"), _S),
-    **dict.fromkeys(("ready", "in_progress", "stuck", "oldest_s", "scheduled", "dead", "fill", "gap"), _D),
+    **dict.fromkeys(("ready", "in_progress", "stuck", "oldest_s", "scheduled", "blocked", "dead", "fill", "gap"), _D),
     **dict.fromkeys(("span_s", "pushed", "popped", "completed"), _D),
     "verdict": _S,
     "severity": _I,

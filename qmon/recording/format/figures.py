@@ -47,6 +47,7 @@ class Figures:
     sessions: tuple[int, ...] = ()
     gap: tuple[float | None, ...] = ()
     poll_s: float | None = None
+    blocked: tuple[float | None, ...] = ()
 
 
 def figures_of(view: View) -> Figures:
@@ -82,6 +83,7 @@ def figures_of(view: View) -> Figures:
         sessions=tuple(w.sessions for w in waits),
         gap=column(lambda q: q.gap.evidence.value),
         poll_s=view.span_s,
+        blocked=column(lambda q: q.blocked.evidence.value),
     )
 
 

@@ -11,6 +11,7 @@ from qmon.recording.history.incidents import Run
 
 FIGURES: Final = (
     "ready", "gap", "push_rate", "pop_rate", "complete_rate", "oldest_s", "in_progress", "stuck", "scheduled", "dead",
+    "blocked",
 )  # fmt: skip
 """The figures of a queue that are kept of each poll, by their names in ``Point`` and ``QueueView``."""
 

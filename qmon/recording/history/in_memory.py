@@ -218,5 +218,5 @@ def _figures(queue: QueueView) -> tuple[float | None, ...]:
         rates = tuple(None if each is None else each / span for each in (flow.pushed, flow.popped, flow.completed))
     else:
         rates = tuple(each.evidence.value for each in (queue.push_rate, queue.pop_rate, queue.complete_rate))
-    lying = (queue.oldest, queue.in_progress, queue.stuck, queue.scheduled, queue.dead)
+    lying = (queue.oldest, queue.in_progress, queue.stuck, queue.scheduled, queue.dead, queue.blocked)
     return (queue.ready.evidence.value, queue.gap.evidence.value, *rates, *(each.evidence.value for each in lying))

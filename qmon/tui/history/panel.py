@@ -49,6 +49,7 @@ FIGURES: Final[Mapping[str, PlottedFigure]] = {
     "stuck": PlottedFigure("stuck"),
     "scheduled": PlottedFigure("scheduled"),
     "dead": PlottedFigure("dead"),
+    "blocked": PlottedFigure("blocked"),
 }
 """By the names of ``qmon.recording.history.gathered``."""
 NAMES: Final = tuple(FIGURES)

@@ -20,9 +20,9 @@ _MORE_RANK: Final = 5
 MORE: Final = tuple(
     GridColumn(key, title, True, _MORE_RANK, most=12, about=ABOUT[key])
     for key, title in (
-        ("scheduled", "SCHEDULED"), ("dead", "DEAD"), ("done", "DONE"), ("complete_rate", "COMPLETE/s"),
-        ("pushers", "PUSHERS"), ("poppers", "POPPERS"), ("poppers_waiting", "WAITING"), ("fill", "FILL"),
-        ("bytes", "SIZE"),
+        ("scheduled", "SCHEDULED"), ("blocked", "BLOCKED"), ("dead", "DEAD"), ("done", "DONE"),
+        ("complete_rate", "COMPLETE/s"), ("pushers", "PUSHERS"), ("poppers", "POPPERS"),
+        ("poppers_waiting", "WAITING"), ("fill", "FILL"), ("bytes", "SIZE"),
     )
 )  # fmt: skip
 """There only where they are chosen."""
@@ -88,4 +88,6 @@ def _arranged(
 def _cell(key: str, queue: QueueView | None) -> Cell:
     if queue is None:
         return _NOTHING
-    return figures.cell(getattr(queue, key), _WRITTEN.get(key, text.count), "alarm" if key == "dead" else "text")
+    return figures.cell(
+        getattr(queue, key), _WRITTEN.get(key, text.count), "alarm" if key in ("blocked", "dead") else "text"
+    )

@@ -22,6 +22,7 @@ TITLES: Final = {
     "scheduled": "scheduled messages",
     "in_progress": "messages in progress",
     "stuck": "stuck messages",
+    "blocked": "blocked messages",
     "dead": "dead messages",
     "done": "done messages",
 }
@@ -68,7 +69,9 @@ class MessageLists:
 
     def choose(self, layout: Layout, by: int) -> str:
         """Go to the next list that this queue has, or the one before; returns why those between are left out."""
-        asked: tuple[str | None, ...] = (None, *STATES)
+        # Few tables have a state for blocked messages, so its absence is not worth a notice.
+        listed = (state for state in STATES if state != "blocked" or layout.has("blocked") or state == self._state)
+        asked: tuple[str | None, ...] = (None, *listed)
         at = asked.index(self._state) if layout.queue == self._queue else 0
         left_out: dict[str, list[str]] = {}
         for step in range(1, len(asked) + 1):

@@ -28,7 +28,9 @@ _READ: Final = {
     "head": "depth and oldest", "ring_sweep": "lost numbers", "ring": "positions", "held": "rows held",
     "progress": "in progress and stuck", "scheduled": "scheduled", "in_state": "dead", "messages": "rows",
     "group_states:ready": "depth and oldest", "group_states:in_progress": "in progress and stuck",
-    "group_states:scheduled": "scheduled", "group_states:dead": "dead", "group_states": "other states",
+    "group_states:scheduled": "scheduled", "group_states:dead": "dead",
+    "group_states:blocked": "blocked", "blocked": "blocked", "group_blockers": "what blocks messages",
+    "group_states": "finished",
     "group_steps": "rates", "group_owners": "workers of messages", "group_workers": "workers",
 }  # fmt: skip
 
@@ -65,9 +67,9 @@ def readings(queue: QueueView, cells: int, since_read_s: float = 0.0) -> list[Li
         _lying("dead", queue.dead, 3, hot=True),
         _lying(queue.gap_kind or "gap", queue.gap, 2),
     ]
-    lying += [
-        LinePart(((f"{clean(each.name)} ", "muted"), (text.count(each.counted), "text")), 4) for each in queue.others
-    ]
+    if queue.blocked.value:
+        age = f" ({queue.blocked_oldest.text(text.duration)})" if queue.blocked_oldest.value is not None else ""
+        lying.insert(3, LinePart((*_lying("blocked", queue.blocked, 0, hot=True).spans, (age, "muted")), 0))
     if queue.pushers.value is not None:
         lying.append(_lying("pushers", queue.pushers, 5))
     if queue.poppers.value is not None:

@@ -1,0 +1,143 @@
+"""Messages that cannot run: a lock, another job or the application holds them back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+
+from qmon.libraries.catalogue import libraries
+from qmon.libraries.library import group_of
+from qmon.model.groups.conditions import Condition, Every, OneOf, Some
+from qmon.model.layout.layout import TableName
+from qmon.model.report import queue_object
+from tests.cli.calling import call
+from tests.contract.watching import watching
+from tests.facts import query
+from tests.libraries.firm_queue import firm_queue
+from tests.libraries.graphile import Graphile
+from tests.libraries.library import QUEUES, Library
+from tests.libraries.oban import oban
+from tests.libraries.pgboss import PgBoss
+from tests.libraries.pgqueuer import pgqueuer
+from tests.libraries.procrastinate import procrastinate
+from tests.libraries.test_figures import of_queue
+from tests.schemas import valid
+
+pytestmark = pytest.mark.server
+
+MAILS, _ = QUEUES
+
+
+def test_a_job_queue_of_graphile_worker_that_was_locked_days_ago_is_neither_empty_nor_ok(database: str) -> None:
+    library = Graphile()
+    library.install(database)
+    library.push(database, MAILS, [f"behind {n}" for n in range(200)], serial="one by one")
+    query(
+        database,
+        "UPDATE graphile_worker._private_job_queues"
+        " SET locked_at = now() - interval '3 days', locked_by = 'worker-gone' RETURNING id",
+    )
+    query(database, "UPDATE graphile_worker._private_jobs SET run_at = now() - interval '2 days' RETURNING id")
+    with watching(database) as watched:
+        view = watched.view(lambda view: any("worker-gone" in queue.verdict.proof for queue in view.queues))
+    queue = of_queue(view, MAILS)
+    assert (queue.ready.value, queue.blocked.value) == (0, 200)
+    assert 2 * 86_400 <= (queue.blocked_oldest.value or 0) < 2 * 86_400 + 600
+    assert queue.verdict.code == "blocked"
+    assert queue.verdict.proof == (
+        "200 blocked, the oldest for 2 d 00 h: their job queue is locked;"
+        " they wait for one by one, held by worker-gone for 3 d 00 h"
+    )
+    checked = call("check", database)
+    assert checked.exit_code == 1, checked.output
+    assert "blocked: 200 blocked" in checked.output
+    told = valid(call("status", database, "--output", "json").output, "status")
+    (found,) = [each for each in told["queues"] if each["name"].endswith(MAILS)]
+    assert found["blocked"] == 200
+    (blocker,) = queue_object(queue)["blocked_by"]
+    assert (blocker["name"], blocker["holder"], blocker["messages"]) == ("one by one", "worker-gone", 200)
+
+
+HELD_BACK: Final[list[tuple[Callable[[], Library], str, str]]] = [
+    (oban, "UPDATE oban_jobs SET state = 'suspended' RETURNING id", "the application has suspended them"),
+    (
+        PgBoss,
+        "UPDATE pgboss.job SET blocked = true, pending_dependencies = 1 RETURNING id",
+        "jobs that they depend on are not completed",
+    ),
+    (
+        procrastinate,
+        "WITH held AS (UPDATE procrastinate_jobs SET lock = 'account 7' RETURNING id)"
+        " INSERT INTO procrastinate_jobs (queue_name, task_name, status, lock)"
+        " SELECT 'elsewhere', 'task', 'doing', 'account 7' FROM (SELECT count(*) FROM held) AS h RETURNING id",
+        "a job with the same lock is in progress; they wait for account 7",
+    ),
+    (
+        firm_queue,
+        "WITH gone AS (DELETE FROM firm_queue_ready_executions RETURNING job_id, queue_name, priority, created_at)"
+        " INSERT INTO firm_queue_blocked_executions"
+        " (job_id, queue_name, priority, concurrency_key, expires_at, created_at)"
+        " SELECT job_id, queue_name, priority, 'account 7', created_at, created_at FROM gone RETURNING job_id",
+        "as many jobs with the same concurrency key are in progress as may be; they wait for account 7",
+    ),
+]
+"""A statement that blocks all jobs of a library, and the reason in the verdict."""
+
+
+@pytest.mark.parametrize(("make", "hold", "why"), HELD_BACK)
+def test_jobs_that_are_held_back_are_blocked_and_no_queue_of_them_is_empty(
+    make: Callable[[], Library], hold: str, why: str, database: str
+) -> None:
+    library = make()
+    library.install(database)
+    library.push(database, MAILS, ["one", "two"])
+    query(database, hold)
+    with watching(database) as watched:
+        view = watched.view(lambda view: any(queue.verdict.proof.endswith(f": {why}") for queue in view.queues))
+    queue = of_queue(view, MAILS)
+    assert (queue.ready.value, queue.blocked.value, queue.failures) == (0, 2, ())
+    assert 0 <= (queue.blocked_oldest.value or 0) < 60
+    assert queue.verdict.code == "blocked"
+
+
+def values_of(condition: Condition, column: str) -> set[str]:
+    """The values of a column that a condition names."""
+    match condition:
+        case OneOf(found, values) if found.name == column:
+            return set(map(str, values))
+        case Every(of) | Some(of):
+            return {value for each in of for value in values_of(each, column)}
+    return set()
+
+
+# Rows that have ended are deleted from the table and logged in another one.
+LOGGED: Final = {"pgqueuer": {"successful", "exception", "canceled", "deleted"}}
+
+
+@pytest.mark.parametrize(
+    ("make", "table", "column"),
+    [
+        (procrastinate, "procrastinate_jobs", "status"),
+        (oban, "oban_jobs", "state"),
+        (pgqueuer, "pgqueuer", "status"),
+        (PgBoss, "pgboss.job", "state"),
+    ],
+)
+def test_each_label_of_a_real_state_column_belongs_to_a_state(
+    make: Callable[[], Library], table: str, column: str, database: str
+) -> None:
+    library = make()
+    library.install(database)
+    labels = query(
+        database,
+        "SELECT e.enumlabel::text FROM pg_attribute AS a JOIN pg_enum AS e ON e.enumtypid = a.atttypid"
+        " WHERE a.attrelid = CAST(? AS regclass) AND a.attname = ?",
+        table,
+        column,
+    )
+    (known,) = [each for each in libraries() if each.name.lower() == library.name.lower()]
+    group = group_of(known, 1, "", TableName("s", table.rpartition(".")[2]), "x")
+    classified = {value for state in group.states for value in values_of(state.when, column)}
+    assert classified | LOGGED.get(known.name, set()) == {str(label) for (label,) in labels}
