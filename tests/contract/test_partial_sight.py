@@ -13,11 +13,12 @@ import pytest
 
 from qmon.engines.base import Session
 from qmon.errors import PermissionMissing
-from qmon.model.layout.layout import Clients
+from qmon.model.layout.layout import Clients, Layout, StateColumn, TableName
 from qmon.model.report import status_object
 from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.view import View
 from qmon.model.waits.blocking import Role
+from qmon.monitor.background import scan_counts
 from qmon.monitor.one_shot import view_over
 from qmon.monitor.state.rates.standing_counters import WHY
 from qmon.tui.blocking import tree
@@ -173,6 +174,23 @@ def test_a_queue_that_nobody_pops_is_still_named_while_its_counters_stand_still(
     with watching(database, [layout]) as watched:
         queue = watched.queue("fifo", lambda q: q.verdict.code in ("no pops", "no poppers"))
         assert queue.pop_rate.value == 0
+
+
+def test_a_table_without_an_index_is_counted_again_although_its_counters_stand_still(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan_counts, "_TRUSTED_S", 2.0)
+    query(database, "CREATE TABLE jobs (id bigint, status text NOT NULL)")
+    query(database, "INSERT INTO jobs SELECT n, 'new' FROM generate_series(1, 2000) AS n")
+    query(database, "ANALYZE jobs")
+    state = StateColumn("status", "new", "busy", "done")
+    layout = Layout("jobs", "status", TableName("public", "jobs"), id="id", state=state)
+    with watching(database, [layout]) as watched:
+        watched.queue("jobs", lambda q: q.ready.value == 2000)
+        with connected(database) as worker:
+            worker.execute("SET track_counts = off")
+            worker.execute("UPDATE jobs SET status = 'done' WHERE id <= 1500")
+        watched.queue("jobs", lambda q: q.ready.value == 500)
 
 
 def test_rates_are_unknown_if_the_server_counts_nothing(database: str) -> None:

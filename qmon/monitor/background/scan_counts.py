@@ -22,6 +22,7 @@ from qmon.monitor.probes.statements import StatementCache
 COST_FACTOR: Final = 200.0
 """The rest after a count that cannot be split, as a multiple of its time: half a per cent of one processor."""
 _WHOLE_EVERY_S: Final = 60.0
+_TRUSTED_S: Final = 60.0
 # Pages (4 MB) up to which a table is scanned as often for unknown states alone as for figures.
 _FEW_PAGES: Final = 512
 
@@ -70,6 +71,7 @@ class ScanCounts:
         self._begun: dict[str, Version | None] = {}
         self._versions: dict[str, Version | None] = {}
         self._counts: dict[str, TableCount] = {}
+        self._scanned: dict[str, float] = {}
         self._parts: dict[str, tuple[int, ...]] = {}
         self._problems: dict[str, str] = {}
         self.done = 0
@@ -90,7 +92,7 @@ class ScanCounts:
 
     @property
     def _memories(self) -> tuple[dict[str, Any], ...]:
-        return self._scans, self._begun, self._versions, self._counts, self._problems, self._parts
+        return self._scans, self._begun, self._versions, self._counts, self._scanned, self._problems, self._parts
 
     @property
     def parts(self) -> frozenset[int]:
@@ -116,13 +118,16 @@ class ScanCounts:
             self._problems[queue] = reason
 
     def unchanged(self, queue: str, version: Version | None, at: float) -> bool:
-        """Whether the newest count holds at ``at`` (server clock), too: nobody has written and no time runs out."""
+        """Whether the newest count holds at ``at`` (server clock), too: nobody has written and no time runs out.
+
+        It holds for ``_TRUSTED_S`` at most: a session may have turned its counters off (``track_counts``).
+        """
         with self._lock:
             self._versions[queue] = version
             count = self._counts.get(queue)
             if count is None or version is None or queue in self._scans or self._begun.get(queue) != version:
                 return False
-            if count.waits_for_time or at <= count.counted_at:
+            if count.waits_for_time or at <= count.counted_at or at - self._scanned[queue] > _TRUSTED_S:
                 return False
             self._counts[queue] = replace(count, counted_at=at)
             return True
@@ -157,7 +162,8 @@ class ScanCounts:
                 return ScanStep(0.0, done=False)
             self._problems.pop(queue, None)
             if scan.done:
-                self._counts[queue] = scan.count(every_s)
+                self._counts[queue] = count = scan.count(every_s)
+                self._scanned[queue] = count.counted_at
                 self._scans.pop(queue, None)
                 self.done += 1
         return ScanStep(every_s if scan.done else rest_s, scan.done)
