@@ -37,6 +37,10 @@ _ZONES: Final = ("UTC", "America/New_York", "Asia/Kolkata")
 """Time zones of the worker's session."""
 _WAITS_S: Final = 1.5
 """How long a session waits for a lock on a row before it gives up, in seconds."""
+_POPPED_S: Final = (8.0, 3.0)
+"""Seconds before a poll: a pop in between contradicts the verdict that nothing is popped. Its evidence takes ten."""
+_LEARNT_S: Final = 15
+"""Seconds after which qmon must have seen a new state: it looks for them less often than it polls."""
 _FLUSHED_S: Final = 2.0
 """PostgreSQL shows what a busy session did after a second at most; a rate counts what happened before that."""
 _TRUTH: Final = """
@@ -120,14 +124,14 @@ def drawn(number: int, dice: random.Random) -> Made:
         f"SELECT count(*) FILTER (WHERE state = {ready}), count(*) FILTER (WHERE state = {working}), "
         f"count(*) FILTER (WHERE state = {working} AND {old} AND isfinite(started_at)), "
         f"count(*) FILTER (WHERE state = {working} AND NOT isfinite(started_at)), "
-        f"count(*) FILTER (WHERE state = {odd}) FROM %s",
+        f"count(*) FILTER (WHERE state = {odd} AND taken < clock_timestamp() - interval '{_LEARNT_S} s') FROM %s",
         "INSERT INTO {} (payload) SELECT 'x' FROM generate_series(1, ?)",
         f"UPDATE {{0}} SET state = {working}, taken = clock_timestamp(), started_at = clock_timestamp() WHERE id IN "
         f"(SELECT id FROM {{0}} WHERE state = {ready} ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED)",
         f"DELETE FROM {{0}} WHERE id IN (SELECT id FROM {{0}} WHERE state IN ({working}, {odd}) ORDER BY id LIMIT ?)",
         holds=False,
         undate=f"UPDATE {{0}} SET started_at = ? WHERE id IN (SELECT id FROM {{0}} WHERE state = {working} LIMIT 1)",
-        misstate=f"UPDATE {{0}} SET state = {odd} WHERE id IN "
+        misstate=f"UPDATE {{0}} SET state = {odd}, taken = clock_timestamp() WHERE id IN "
         f"(SELECT id FROM {{0}} WHERE state = {ready} ORDER BY id DESC LIMIT 1 FOR UPDATE SKIP LOCKED)",
         partition=f"{name}_old" if split else "",
     )
@@ -202,6 +206,7 @@ class World:
         self._waiter: threading.Thread | None = None
         self.pops: dict[str, list[float]] = {made.layout.queue: [] for made in self.made}
         self.waiting: list[int] = []
+        self.rights_changed: list[float] = []
         self._lock = threading.Lock()
         self._over = threading.Event()
         self.facts: dict[str, list[Fact]] = {made.layout.queue: [] for made in self.made}
@@ -228,6 +233,8 @@ class World:
                 query(self._url, f"GRANT SELECT ON {name}_new, {name}_old TO {ROLE}")
             if self._dice.random() < 0.6:
                 query(self._url, made.push.format(name).replace("?", str(self._dice.randint(1, 20))))
+            if made.partition:  # rows that come later go to the other partition, also while this one is detached
+                query(self._url, f"SELECT setval('{name}_id_seq', greatest(10, last_value)) FROM {name}_id_seq")
             if not made.holds and self._dice.random() < 0.3:
                 query(self._url, made.pop.format(name).replace("?", "3"))
                 old = "clock_timestamp() - interval '3 hours'"
@@ -282,6 +289,7 @@ class World:
             verb, way = ("GRANT", "TO") if self._blind else ("REVOKE", "FROM")
             connection.execute(f"{verb} pg_read_all_stats {way} {ROLE}")
             self._blind = not self._blind
+            self.rights_changed.append(self._clock(connection))
         else:
             values = _ZONES if what == "TimeZone" else ("on", "on", "off")
             connection.execute(f"SET {what} = '{self._dice.choice(values)}'")
@@ -338,7 +346,7 @@ class World:
 
     def look(self) -> None:
         """Read what is true again and again, until it is over."""
-        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('tuple', 'transactionid')"
         try:
             with connected(self._url) as connection:
                 while not self._over.wait(_LOOK_S):
@@ -424,7 +432,8 @@ def _hold_against(view: View, world: World, told: Told) -> None:
     before, after = bisect_right(world.times, view.sampled_at) - 1, bisect_left(world.times, ended_at)
     inside = before >= 0 and after < len(world.times)
     forest = view.server.blocking
-    if inside and forest is not None and not forest.waiters and all(world.waiting[before : after + 1]):
+    same = bisect_right(world.rights_changed, view.sampled_at - 1.0) == bisect_left(world.rights_changed, ended_at)
+    if inside and same and forest is not None and not forest.waiters and all(world.waiting[before : after + 1]):
         told.lies.append(f"poll {view.sequence}: nobody waits for a lock, but {world.waiting[before : after + 1]} do")
     for queue in view.queues:
         told.said[queue.verdict.code] += 1
@@ -466,13 +475,13 @@ def _false_figures(queue: QueueView, facts: tuple[Fact, Fact]) -> Iterator[str]:
 def _false_rates(view: View, queue: QueueView, world: World) -> Iterator[str]:
     """A rate of 0, or a verdict that nobody pops, although messages were popped while it was measured."""
     pops = world.pops[queue.name]
+    if queue.ready.estimated:
+        return  # a pop that no counter shows is known only from the next count of the table
     if queue.window_s is not None and queue.pop_rate.value == 0 and not queue.pop_rate.at_least:
         since, until = view.sampled_at - queue.window_s, view.sampled_at - _FLUSHED_S
         if bisect_left(pops, until) - bisect_right(pops, since) > 1:
             yield "pop rate 0"
-    if queue.ready.estimated:
-        return  # a pop that no counter shows is known only from the next count of the table
-    if bisect_left(pops, view.sampled_at) > bisect_right(pops, view.sampled_at - 1.0):
+    if bisect_left(pops, view.sampled_at - _POPPED_S[1]) > bisect_right(pops, view.sampled_at - _POPPED_S[0]):
         idle = {"no pops", "no poppers", "poppers not claiming"}
         yield from (verdict.code for verdict in queue.verdicts if verdict.code in idle)
 

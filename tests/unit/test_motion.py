@@ -61,12 +61,11 @@ def test_the_first_poll_shows_no_motion() -> None:
         (head("1"), head("2")),
         (head("1", 400), head("1", 399)),
         (head("1", 1), head(None, 0)),
-        (head(None, 0), head("1", 1)),
         (head(None, 9, oldest_s=50.0), head(None, 9, oldest_s=20.0)),
         (head("1", 1001), head("1", 1, limit=1), head("1", 990)),
     ],
 )
-def test_another_head_or_fewer_rows_are_motion(polls: tuple[QueueSamples, ...]) -> None:
+def test_a_head_that_has_left_or_fewer_rows_are_motion(polls: tuple[QueueSamples, ...]) -> None:
     motion = seen(*polls)
     assert motion is not None
     assert motion.moved_s == 0.0
@@ -76,6 +75,7 @@ def test_another_head_or_fewer_rows_are_motion(polls: tuple[QueueSamples, ...]) 
     "polls",
     [
         (head("1"), head("1"), head("1")),
+        (head(None, 0), head("1", 1)),
         (head("1", 400), head("1", 450), head("1", 460)),
         (head(None, 9, oldest_s=50.0), head(None, 9, oldest_s=60.2), head(None, 9, oldest_s=70.1)),
         (head("1", 1001), head("1", 1, limit=1), head("1", 1001)),

@@ -95,6 +95,19 @@ def test_watched_rows_are_stuck_only_for_as_long_as_they_were_seen() -> None:
     assert watched.beyond(300.0, 501.0) == 0
 
 
+def test_rows_taken_between_two_reads_may_be_stuck_if_the_reads_lie_further_apart_than_the_timeout() -> None:
+    watched = WatchedProgress()
+    watched.see(["1"], 100.0)
+    assert watched.perhaps_beyond(300.0, 100.0) == 1, "nobody saw when it was taken"
+    watched.see(["2"], 500.0)
+    assert (watched.beyond(300.0, 500.0), watched.perhaps_beyond(300.0, 500.0)) == (0, 1)
+    watched.see(["2", "3"], 700.0)
+    assert (watched.beyond(300.0, 700.0), watched.perhaps_beyond(300.0, 700.0)) == (0, 1)
+    watched.broken()
+    watched.see(["2", "3", "4"], 750.0)
+    assert watched.perhaps_beyond(300.0, 750.0) == 2
+
+
 def test_the_age_of_a_head_comes_from_when_its_id_was_issued() -> None:
     ids = WatchedIds()
     assert ids.age(5, 0.0) is None

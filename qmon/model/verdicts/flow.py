@@ -212,10 +212,25 @@ _FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
 
 def _unclaimed(s: RuleInput) -> ClientsSeen | None:
     """The poppers, where messages are ready, none was popped lately, and none is being worked on."""
-    if s.paused(Side.POPPERS) or not s.ready.value or s.moved is None or s.at_work:
+    if s.paused(Side.POPPERS) or not s.ready.value or s.moved is None or s.at_work or _left_uncounted(s):
         return None
     poppers = s.queue.poppers
     return None if s.moved > 0 and (poppers is None or (poppers.quiet_s or 0.0) < _QUIET_S) else poppers
+
+
+_UNCOUNTED_S: Final = 10.0
+
+
+def _left_uncounted(s: RuleInput) -> bool:
+    """Whether the first message left the queue lately although no pop was counted: ``track_counts`` may be off."""
+    motion = s.queue.motion
+    moved = motion is not None and motion.moved_s is not None and motion.moved_s < _UNCOUNTED_S
+    return moved and s.layout is not None and _in_order(s.layout)
+
+
+def _in_order(layout: Layout) -> bool:
+    """Whether another first message means, as a rule, that the one before has left."""
+    return layout.traits.order in ("fifo", "due") and layout.priority is None
 
 
 def _no_poppers(s: RuleInput) -> str | None:
@@ -320,9 +335,8 @@ def _head_stays(s: RuleInput) -> str | None:
     motion, q = s.queue.motion, s.samples
     if motion is None or motion.still_s is None or motion.still_s < STILL_S or not s.ready.value or q is None:
         return None
-    in_order = q.layout.traits.order in ("fifo", "due") and q.layout.priority is None
     held = q.head is None or q.held is None or any(each.running for each in (*q.held, *q.locked))
-    if not in_order or held or q.partial or q.elsewhere or s.at_work:
+    if not _in_order(q.layout) or held or q.partial or q.elsewhere or s.at_work:
         return None
     which = f"message {motion.head_id}" if motion.head_id is not None else "the same message"
     age = f", {duration(s.oldest.value)} old," if s.oldest.value is not None else ""
@@ -335,7 +349,7 @@ def _not_moving(s: RuleInput) -> str | None:
     if s.moved is None:
         in_group = s.layout is not None and s.layout.part is not None
         return _not_taken(s) if in_group else _head_stays(s)
-    if not s.ready.value or s.moved > 0:
+    if not s.ready.value or s.moved > 0 or _left_uncounted(s):
         return None
     return f"{s.ready.value:,.0f} ready and not one pop, while {s.push_rate.value or 0:,.1f}/s are pushed"
 

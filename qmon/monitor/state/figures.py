@@ -158,6 +158,8 @@ def _watched(q: QueueSamples, watched: WatchedProgress, at: float) -> Figure:
     if seen_s <= timeout_s:
         watching = f"{duration(seen_s)} of {duration(timeout_s)}"
         return Figure(value, at_least=True, reason=f"watched for {watching}: no start time")
+    if watched.perhaps_beyond(timeout_s, at) > value:
+        return Figure(value, at_least=True, reason="read less often than the timeout lasts: no start time")
     return Figure(value, at_least=value > 0, reason="watched: no start time")
 
 

@@ -11,28 +11,34 @@ _MOST: Final = 4000
 
 
 class WatchedProgress:
-    """Since when each message in progress has been seen so. Its true age is at least that."""
+    """Since when each message in progress has been seen so. It was not in progress yet in the read before that."""
 
     def __init__(self) -> None:
-        self._since: dict[str, float] = {}
+        self._since: dict[str, tuple[float, float]] = {}
         self._first: float | None = None
+        self._last = float("-inf")
 
     def see(self, ids: Iterable[str], at: float) -> None:
         """Take in the ids in progress at ``at`` (server clock, seconds); ids that are gone are forgotten."""
-        self._since = {i: self._since.get(i, at) for i in ids}
+        self._since = {i: self._since.get(i, (self._last, at)) for i in ids}
         self._first = at if self._first is None else self._first
+        self._last = at
 
     def broken(self) -> None:
         """There was a gap: what came between was not seen."""
-        self._first = None
+        self._first, self._last = None, float("-inf")
 
     def seen_s(self, at: float) -> float:
-        """For how long it was watched, in seconds: what has been in progress for longer is known."""
+        """For how long it was watched, in seconds."""
         return 0.0 if self._first is None else max(0.0, at - self._first)
 
     def beyond(self, timeout_s: float, at: float) -> int:
         """How many have been seen in progress for more than ``timeout_s`` seconds."""
-        return sum(1 for since in self._since.values() if at - since > timeout_s)
+        return sum(1 for _, since in self._since.values() if at - since > timeout_s)
+
+    def perhaps_beyond(self, timeout_s: float, at: float) -> int:
+        """How many may have been in progress for so long: also those that were taken long before they were read."""
+        return sum(1 for unseen_at, _ in self._since.values() if at - unseen_at > timeout_s)
 
 
 class WatchedIds:

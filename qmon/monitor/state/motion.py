@@ -24,7 +24,7 @@ class MotionTrack:
     def add(self, q: QueueSamples, at: float) -> Motion | None:
         """Take in one poll at ``at``, server clock, seconds; ``None`` while nothing of the queue was counted.
 
-        A queue moves if it has another head than before, or fewer rows.
+        A queue moves if its head has left, or if it has fewer rows.
         """
         first = not self._rows
         moved = self._head_moved(q, at) | self._rows_fell(q)
@@ -50,7 +50,7 @@ class MotionTrack:
             self._head = before  # a slow drift of its time adds up, and is then a move
             return False
         self._began_at = at
-        return now != before
+        return before is not None and now != before
 
     def _rows_fell(self, q: QueueSamples) -> bool:
         now: dict[str, float] = {}
