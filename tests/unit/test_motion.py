@@ -71,11 +71,14 @@ def test_a_head_that_has_left_or_fewer_rows_are_motion(polls: tuple[QueueSamples
     assert motion.moved_s == 0.0
 
 
+def test_the_first_message_of_an_empty_queue_is_no_motion() -> None:
+    assert seen(head(None, 0), head("1", 1)) == Motion("1", 0.0, None)
+
+
 @pytest.mark.parametrize(
     "polls",
     [
         (head("1"), head("1"), head("1")),
-        (head(None, 0), head("1", 1)),
         (head("1", 400), head("1", 450), head("1", 460)),
         (head(None, 9, oldest_s=50.0), head(None, 9, oldest_s=60.2), head(None, 9, oldest_s=70.1)),
         (head("1", 1001), head("1", 1, limit=1), head("1", 1001)),
