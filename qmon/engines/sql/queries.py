@@ -321,6 +321,9 @@ def _time(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
 
 def _utc(slot: Placeholder, expression: str, zone: Zone, engine: Engine) -> str:
     """A time in UTC; as a moment NULL if it means never: infinite, .NET's MinValue, or a type's end."""
+    if expression.startswith("(SELECT"):  # written once: it may be dear, and has one value for each question mark
+        once = _utc(slot, "m.at", zone, engine)
+        return f"(SELECT {once} FROM (SELECT {expression} AS at) AS m)"  # noqa: S608 - quoted by the engine
     utc = engine.utc(expression, zone)
     if slot.form != "moment":
         return utc
