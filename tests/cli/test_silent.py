@@ -32,7 +32,7 @@ COMMANDS: Final = {
     "trash": ["trash", "list", "shop"],
     "empty": ["trash", "empty", "shop", "--yes"],
     "requeue": ["requeue", "shop", "jobs", "--yes"],
-    "purge": ["purge", "shop", "jobs", "--yes"],
+    "purge": ["purge", "shop", "jobs", "--state", "ready", "--yes"],
     "pause": ["pause", "shop", "jobs", "--yes"],
     "undo": ["undo", "shop", "261126-000000-abcd", "--yes"],
     "install": ["install", "shop", "fifo", "--schema", "public"],

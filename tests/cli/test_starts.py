@@ -90,6 +90,6 @@ def test_the_demo_without_a_terminal_is_refused_before_anything_is_started(monke
 
 @pytest.mark.skipif(sys.platform != "win32", reason="the demo runs here")
 def test_the_demo_says_that_it_needs_posix() -> None:
-    done = call("demo", "--headless", "--for", "1")
+    done = call("demo", "--headless", "--for", "1s")
     assert done.exit_code == 2
     assert done.stderr == "qmon: qmon demo needs Linux or macOS; every other command of qmon runs on Windows, too\n"

@@ -10,6 +10,7 @@ import pytest
 
 from qmon.api import OpenTarget, apply, open_target
 from qmon.errors import BadInput, Unreachable
+from qmon.model.operations import Choice
 from tests.cli.calling import call
 from tests.contract.tables import JOBS, make
 from tests.facts import query
@@ -48,7 +49,7 @@ def test_there_are_three() -> None:
 
 def test_what_is_planned_is_done_and_taken_back(database: str, shop: str) -> None:
     target = open_target(shop)
-    action = target.purge(QUEUE)
+    action = target.purge(QUEUE, Choice(state="ready"))
     assert query(database, f"SELECT count(*) FROM {QUEUE}")[0][0] == 12
     done = apply(action, "a test")
     assert done.done == action.plan.count == 5

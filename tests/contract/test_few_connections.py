@@ -57,7 +57,7 @@ def test_commands_do_with_one_what_can_be_done_and_say_what_more_would_give(
     assert "1 of 4 connections are to be had; more would give, one each: exact counts of deep queues" in done.stdout
     assert "acting while the dashboard is open" in done.stdout
     assert "connections are to be had" not in call("doctor", database, environment=at).stdout
-    done = call("purge", url, "status", "--yes", "--reason", "test", environment=at)
+    done = call("purge", url, "status", "--state", "ready", "--yes", "--reason", "test", environment=at)
     assert done.exit_code == 0, done.output
     assert query(database, "SELECT count(*) FROM status") == [(0,)]
 
@@ -92,7 +92,7 @@ def test_a_recording_polls_by_the_one_connection_and_has_the_operations_at_its_e
     database: str, role: str, tmp_path: Path
 ) -> None:
     url = database.replace("//postgres@", f"//{role}@")
-    done = call("purge", url, "status", "--yes", "--reason", "test")
+    done = call("purge", url, "status", "--state", "ready", "--yes", "--reason", "test")
     assert done.exit_code == 0, done.output
     with recording(tmp_path, url, "--every", "500ms") as child:
         wait_until(lambda: len(sequences(tmp_path)) >= 3, 90.0, what="three polls")

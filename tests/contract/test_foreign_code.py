@@ -100,8 +100,8 @@ def attacked(database: str) -> Iterator[str]:
         ("status",),
         ("doctor",),
         ("queues",),
-        ("purge", "fifo", "--dry-run"),
-        ("purge", "fifo", "--yes", "--reason", "test"),
+        ("purge", "fifo", "--state", "ready", "--dry-run"),
+        ("purge", "fifo", "--state", "ready", "--yes", "--reason", "test"),
     ],
     ids=" ".join,
 )

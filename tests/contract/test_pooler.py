@@ -89,7 +89,7 @@ def test_through_a_pool_in_session_mode_qmon_works_and_leaves_nothing_even_where
         for arguments in (
             ("doctor", url),
             ("status", url),
-            ("purge", url, "fifo", "--yes", "--reason", "test"),
+            ("purge", url, "fifo", "--state", "ready", "--yes", "--reason", "test"),
         ):
             done = call(*arguments, environment={"XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)})
             assert done.exit_code == 0, done.output

@@ -105,7 +105,7 @@ def test_operations_are_in_the_stream(tmp_path: Path, database: str) -> None:
     query(database, f"INSERT INTO {layout.table} ({layout.payload}) SELECT 'x' FROM generate_series(1, 3)")
     with recording(tmp_path, database, "--every", "500ms") as child:
         wait_until(lambda: len(sequences(tmp_path)) >= 1, 90.0)
-        done = call("purge", database, "status", "--yes", "--reason", "a test")
+        done = call("purge", database, "status", "--state", "ready", "--yes", "--reason", "a test")
         assert done.exit_code == 0, done.output
         wait_until(lambda: any(line.kind == "operation" for line in lines_of(tmp_path)), 90.0, what="the operation")
         child.send_signal(signal.SIGINT)

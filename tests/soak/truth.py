@@ -2,8 +2,8 @@
 
 The tables have or lack indexes that serve figures, start times, time zones, states, keys and partitions. Messages are
 pushed, popped, completed, abandoned, held by open transactions, put into a state that no layout names, or get an
-infinite start time. Rights on tables and on ``pg_stat_activity`` are revoked and granted. The worker's session
-changes its time zone and turns ``track_activities`` and ``track_counts`` off and on. Tables are renamed and back,
+infinite start time. Rights on tables and on ``pg_stat_activity`` are revoked and granted. The worker's session changes
+its time zone and turns ``track_activities`` off and on; ``track_counts`` is on or off. Tables are renamed and back,
 partitions are detached and attached, and a session waits for the lock on a row.
 
 A poll lies if a superuser's reading just before it and another just after it contradict one of its verdicts or exact
@@ -205,6 +205,8 @@ class World:
         self._detached: set[str] = set()
         self._waiter: threading.Thread | None = None
         self.pops: dict[str, list[float]] = {made.layout.queue: [] for made in self.made}
+        self._counts = self._dice.choice(("on", "off"))
+        """Whether the workers' sessions count what they do, for the whole run: sums of both prove nothing."""
         self.waiting: list[int] = []
         self.rights_changed: list[float] = []
         self._lock = threading.Lock()
@@ -244,6 +246,7 @@ class World:
         """One random change after the other, until it is over."""
         try:
             with connected(self._url) as connection:
+                connection.execute(f"SET track_counts = {self._counts}")
                 while not self._over.wait(_STEP_S):
                     made = self._dice.choice(self.made)
                     with self._lock:
@@ -284,7 +287,7 @@ class World:
 
     def _change_session(self, connection: pyodbc.Connection) -> None:
         """Change a setting of the worker's session, or what the watcher may see of others' sessions."""
-        what = self._dice.choice(("TimeZone", "track_activities", "track_counts", "rights"))
+        what = self._dice.choice(("TimeZone", "track_activities", "rights"))
         if what == "rights":
             verb, way = ("GRANT", "TO") if self._blind else ("REVOKE", "FROM")
             connection.execute(f"{verb} pg_read_all_stats {way} {ROLE}")
@@ -336,6 +339,7 @@ class World:
                 self.pops[queue].append(self._clock(connection))
         elif queue not in self._holders:
             holder = pyodbc.connect(odbc(self._url), autocommit=False)
+            holder.execute(f"SET track_counts = {self._counts}")
             began = self._clock(holder)
             rows = holder.execute(made.pop.format(name), count).rowcount
             self._holders[queue] = holder, began, rows

@@ -40,7 +40,7 @@ class Theme(StrEnum):
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
     app.command("connect", epilog="Example: qmon connect postgresql://me@db1/shop --interval 1s --read-only")(connect)
-    app.command("demo", epilog="Example: qmon demo --headless --for 20 --output json")(demo)
+    app.command("demo", epilog="Example: qmon demo --headless --for 20s --output json")(demo)
 
 
 def connect(

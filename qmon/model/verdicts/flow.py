@@ -212,20 +212,10 @@ _FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
 
 def _unclaimed(s: RuleInput) -> ClientsSeen | None:
     """The poppers, where messages are ready, none was popped lately, and none is being worked on."""
-    if s.paused(Side.POPPERS) or not s.ready.value or s.moved is None or s.at_work or _left_uncounted(s):
+    if s.paused(Side.POPPERS) or not s.ready.value or s.moved is None or s.at_work:
         return None
     poppers = s.queue.poppers
     return None if s.moved > 0 and (poppers is None or (poppers.quiet_s or 0.0) < _QUIET_S) else poppers
-
-
-_UNCOUNTED_S: Final = 10.0
-
-
-def _left_uncounted(s: RuleInput) -> bool:
-    """Whether the first message left the queue lately although no pop was counted: ``track_counts`` may be off."""
-    motion = s.queue.motion
-    moved = motion is not None and motion.moved_s is not None and motion.moved_s < _UNCOUNTED_S
-    return moved and s.layout is not None and _in_order(s.layout)
 
 
 def _in_order(layout: Layout) -> bool:
@@ -349,7 +339,7 @@ def _not_moving(s: RuleInput) -> str | None:
     if s.moved is None:
         in_group = s.layout is not None and s.layout.part is not None
         return _not_taken(s) if in_group else _head_stays(s)
-    if not s.ready.value or s.moved > 0 or _left_uncounted(s):
+    if not s.ready.value or s.moved > 0:
         return None
     return f"{s.ready.value:,.0f} ready and not one pop, while {s.push_rate.value or 0:,.1f}/s are pushed"
 

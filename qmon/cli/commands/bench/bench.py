@@ -29,7 +29,7 @@ _DEQUEUE_S: Final = 40.0
 
 def add_to(app: typer.Typer) -> None:
     """Add this command."""
-    epilog = "Example: qmon bench postgresql://me@db1/scratch --designs naive,ring --for 20 --plot designs.svg"
+    epilog = "Example: qmon bench postgresql://me@db1/scratch --designs naive,ring --for 20s --plot designs.svg"
     app.command("bench", epilog=epilog)(bench)
 
 
