@@ -254,9 +254,14 @@ def failure_object(failure: ProbeFailure) -> dict[str, str]:
     return found
 
 
+_FIRST_S: Final = datetime.min.replace(tzinfo=UTC).timestamp()
+_LAST_S: Final = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+
+
 def iso(seconds: float) -> str:
-    """A moment in seconds since the epoch as UTC, ISO 8601 with milliseconds."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """A moment in seconds since the epoch as UTC, ISO 8601 with milliseconds; years before 1 or after 9999 as those."""
+    moment = datetime.fromtimestamp(min(max(seconds, _FIRST_S), _LAST_S), UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _value(name: str, figure: Figure) -> float | int | None:

@@ -37,7 +37,7 @@ def test_without_the_extra_it_says_which_command_installs_it(monkeypatch: pytest
         (("report", "--lake", "x", "--file", "/nowhere/at/all/y.html"), "there is no folder /nowhere/at/all"),
         (("report", "--lake", "x", "--from", "soon"), "is no day or time"),
         pytest.param(
-            ("run", "--lake", "x", "--recordings", "y", "--conf", "memory"),
+            ("run", "--lake", "x", "--recordings", ".", "--conf", "memory"),
             "--conf takes NAME=VALUE",
             marks=pytest.mark.spark,
         ),

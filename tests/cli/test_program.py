@@ -130,7 +130,7 @@ def test_a_reader_that_goes_away_is_no_error(database: str) -> None:
             program(*arguments), env=surroundings(), stdout=writing, stderr=subprocess.PIPE, text=True, check=False
         )
         assert done.stderr == ""
-        assert done.returncode in (0, 1)  # the help is printed by typer, which calls a broken pipe 1
+        assert done.returncode in (0, 141)  # 141: the reader was gone before all was printed
     os.close(writing)
 
 
@@ -191,8 +191,9 @@ def test_no_name_or_payload_of_others_steers_a_terminal(database: str, tmp_path:
         ("status", "shop", "--over", "1s"), ("status", "shop", "--over", "1s", "--output", "json"), ("queues", "shop"),
         ("doctor", "shop"), ("queues", "shop", "--output", "json"), ("check", "shop"),
         ("check", "shop", "--output", "json"), ("check", "shop", "--queue", HOSTILE + "?"),
-        ("purge", "shop", HOSTILE, "--owners", "unknown", "--dry-run"), ("purge", "shop", HOSTILE + "?", "--yes"),
-        ("purge", "shop", HOSTILE, "--owners", "unknown", "--dry-run", "--output", "json"),
+        ("purge", "shop", HOSTILE, "--state", "in_progress", "--owners", "unknown", "--dry-run"),
+        ("purge", "shop", HOSTILE + "?", "--yes"),
+        ("purge", "shop", HOSTILE, "--state", "in_progress", "--owners", "unknown", "--dry-run", "--output", "json"),
     ):  # fmt: skip
         done = call(*arguments, "--config", str(config))
         assert done.output, arguments

@@ -98,7 +98,11 @@ def test_tables_of_every_making_have_the_figures_that_sql_counts(place: Place) -
         assert (queues["tasks"].scheduled.value, queues["tasks"].dead.value) == (1, 1)
         assert queues["tasks"].stuck.value == 1
         assert queues["tasks"].oldest.value == pytest.approx(3600, abs=120)
-        assert queues["local"].oldest.value == pytest.approx(0, abs=120)
+        if place.engine.name == "postgres":  # such a default has the time zone of whichever session inserted
+            assert queues["local"].oldest.value is None
+            assert "time zone" in queues["local"].oldest.reason or "times" in queues["local"].oldest.reason
+        else:
+            assert queues["local"].oldest.value == pytest.approx(0, abs=120)
         place.run("DELETE FROM loose", "DELETE FROM heaped")
         watched.poller.poll_now(changed="loose")
         watched.queue("loose", lambda q: q.ready.value == 0, timeout=60)

@@ -239,10 +239,15 @@ def test_an_unknown_dsn() -> None:
     assert "there is no DSN 'nothing_of_that_name'" in str(problem)
 
 
-@pytest.mark.parametrize("driver", ["PostgreSQL of the future", "/nonexistent/psqlodbcw.so"])
-def test_a_missing_driver_names_the_package(driver: str) -> None:
-    problem = refusal(f"DRIVER={{{driver}}};Server=x;Database=d", MissingDriver)
+def test_a_missing_driver_names_the_package() -> None:
+    problem = refusal("DRIVER={/nonexistent/psqlodbcw.so};Server=x;Database=d", MissingDriver)
     assert "apt install odbc-postgresql" in str(problem)
+
+
+def test_a_mistyped_driver_gets_those_that_are_installed() -> None:
+    problem = refusal("DRIVER={PostgreSQL of the future};Server=x;Database=d", BadInput)
+    assert "there is no ODBC driver 'PostgreSQL of the future'; installed: " in str(problem)
+    assert "PostgreSQL Unicode" in str(problem)
 
 
 def test_a_server_that_is_not_ready_is_worth_waiting_for() -> None:

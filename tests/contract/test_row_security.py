@@ -94,7 +94,7 @@ def test_a_plan_of_a_role_that_sees_a_part_says_so_and_touches_no_other_row(
 
 def test_what_a_role_without_some_columns_cannot_see_is_unknown_and_names_the_grant(database: str, tenant: str) -> None:
     query(database, f"GRANT SELECT (id, status) ON jobs TO {named(tenant)}")
-    helps = f"GRANT SELECT ON jobs TO {named(tenant)}"
+    helps = f"GRANT SELECT ON public.jobs TO {named(tenant)}"
     with watching(tenant, [JOBS]) as watched:
         queue = watched.queue("jobs", lambda q: q.ready.value == 50, polls=2)
         for figure in (queue.in_progress, queue.stuck):

@@ -52,7 +52,7 @@ async def test_the_last_hour_is_shown_first_and_figures_and_queues_are_chosen(da
         await press(d, "f", "f")
         assert "complete is not known of mails in this range" in d.lines("past")
         await press(d, "F", "F", "F", "F", "F")
-        assert "‹dead›" in d.lines("figures")
+        assert "‹blocked›" in d.lines("figures")
         await press(d, "f", "right_square_bracket")
         assert d.lines("choice").startswith(" orders") and " 12 " in d.lines("usual")
         await press(d, "left_square_bracket")

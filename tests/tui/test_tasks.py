@@ -147,7 +147,7 @@ async def test_what_was_ten_minutes_ago() -> None:
 async def test_ten_dead_ones_are_redriven(database: str, tmp_path: Path) -> None:
     async with on_call(database, tmp_path) as d:
         await d.press("d")
-        await d.sees("Redrive 10 messages of jobs")
+        await d.sees("Redrive 10 dead messages of jobs")
         await d.confirmed()
         assert states(database) == {"ready": 14, "working": 5}
         assert query(database, "SELECT count(*) FROM public.jobs WHERE status = 'ready' AND attempts = 0") == [(14,)]
@@ -159,7 +159,7 @@ async def test_ten_dead_ones_are_made_ready_again(database: str, tmp_path: Path)
         await d.press("r")
         await d.real.step(DialogStep.CONFIRM)
         await d.press("tab", "left")
-        await d.sees("‹dead messages›", "Requeue 10 messages of jobs")
+        await d.sees("‹dead messages›", "Requeue 10 dead messages of jobs")
         await d.press("shift+tab")
         await d.confirmed()
         assert states(database) == {"ready": 14, "working": 5}

@@ -142,7 +142,7 @@ async def test_who_holds_the_horizon_since_when_at_what_cost_and_what_there_is_t
         ((), "no holder: all dead rows can be removed"),
         ((NEXT,), "nobody holds it for long: the oldest is session 84 (0.4 s)"),
         ((PREPARED, NEXT), "prepared transaction pay-7731 for 2 h 04 m"),
-        (None, "not read on this server"),
+        (None, "was not read in this poll"),
     ],
 )
 async def test_other_horizons(holders: tuple[object, ...] | None, told: str) -> None:

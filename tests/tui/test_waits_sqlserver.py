@@ -66,7 +66,7 @@ def test_where_it_is_narrow_what_a_dba_looks_at_first_stays() -> None:
             "row versions 0 B in tempdb, 3.0 MB in the database itself",
         ),
         ((), VersionStoreSample(None, None, whole_server=False), "row versions none"),
-        (None, STORE, "not read on this server"),
+        (None, STORE, "was not read in this poll"),
     ],
     ids=["nobody", "not for long", "size not read", "whole server", "in the database", "none", "not read"],
 )
