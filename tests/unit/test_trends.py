@@ -127,6 +127,13 @@ def test_a_busy_queue_that_gets_nothing_is_silent_within_half_a_minute_until_it_
     assert (silence.silent_s, silence.before_per_s) == pytest.approx((200.0, 9.0), rel=0.1)
 
 
+def test_a_silence_goes_on_after_an_hour() -> None:
+    found = dict(silences(lambda second: 0.0 if second > 900 else 18.0, 90))
+    late = found[89 * 60]
+    assert late is not None
+    assert late.silent_s == pytest.approx(89 * 60 - 900, abs=2)
+
+
 @pytest.mark.parametrize(
     "pushes",
     [

@@ -101,9 +101,9 @@ class TrendTrack:
 
     def _rise(self, at: float, ready: float, wait_s: float | None) -> Rise | None:
         """The backlog rises: the middle third of the time lies above the first and below the last, ages likewise."""
-        minutes = list(self._minutes)[:-1]  # the newest has only begun
-        if len(minutes) < _RISE or ready < _BACKLOG or wait_s is None or wait_s < _WAITS_S:
+        if len(self._minutes) <= _RISE or ready < _BACKLOG or wait_s is None or wait_s < _WAITS_S:
             return None
+        minutes = list(self._minutes)[:-1]  # the newest has only begun
         third = len(minutes) // 3
         parts = minutes[:third], minutes[third:-third], minutes[-third:]
         middles = [median(minute.most for minute in part) for part in parts]
@@ -129,10 +129,10 @@ class TrendTrack:
         slow = len(taken)
         while slow and 2 * taken[slow - 1][1] > now_s:
             slow -= 1
-        before = [takes_s for _, takes_s in taken[:slow]]
-        if len(before) < _BEFORE or slow == len(taken) or now_s < _SLOWER * median(before):
+        if slow < _BEFORE or slow == len(taken):
             return None
-        return Slower(median(before), now_s, taken[slow][0])
+        before_s = median(takes_s for _, takes_s in taken[:slow])
+        return None if now_s < _SLOWER * before_s else Slower(before_s, now_s, taken[slow][0])
 
 
 class SilenceTrack:
@@ -156,14 +156,16 @@ class SilenceTrack:
         while self._breaks and at - self._breaks[0][0] > _MOST * _MINUTE_S:
             self._breaks.popleft()
         silent_s = at - self._last_at
+        if silent_s < _SILENT_S:
+            return None
         before = list(self._minutes)[-_BUSY - 1 : -1]
         if len(before) < _BUSY or self._last_at - before[0][0] > (_BUSY + 2) * _MINUTE_S:
             return None
         if not all(count for _, count in before):
             return None
         per_s = sum(count for _, count in before) / (_BUSY * _MINUTE_S)
-        longest_s = max(length for _, length in self._breaks)
-        if silent_s < max(_SILENT_S, _MISSED / per_s, _LONGER * longest_s):
+        longest_s = max((length for _, length in self._breaks), default=0.0)
+        if silent_s < max(_MISSED / per_s, _LONGER * longest_s):
             return None
         return Silence(silent_s, per_s)
 
