@@ -94,9 +94,7 @@ _SLOT: Final = re.compile(rf"\{{([a-z_][a-z0-9_]*)(\?)?(?:!({_FORMS})(?:\.([a-z]
 def slot(text: str, line: int, where: str) -> Placeholder:
     """Read ``{name}``, ``{name?}``, ``{name!literal}``, ``{name!int}``, a list, or a mixture; ``QueryFileError``."""
     found = _SLOT.fullmatch(text)
-    if found is None or (
-        found[4] and found[3] not in ("list", "set", "text", "numbered", "on", "utc", "moment", "values")
-    ):
+    if found is None or (found[4] and found[3] not in _WITH_ALIAS):
         raise QueryFileError(f"{where}:{line}: {text} is not {{name}}, {{name?}}, {{name!literal}} or {{name!int}}")
     form = cast(Form, found[3] or "identifier")
     return Placeholder(found[1], found[2] is not None, form, line, found[4] or "")

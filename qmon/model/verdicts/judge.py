@@ -193,11 +193,11 @@ def judge(
     unproved: dict[str, str] = {}
     explained: set[str] = set()
     for rule in RULES:
-        span = _seen_again(spans, rule.code, now_at, rule.hold_s)
-        verdict = partial(_verdict, rule, given, span.first_at)
-        raised = verdict() if guard is None else guard.attempt(f"{_RULE}{rule.code}", verdict, lambda _: None)
-        if raised is None:
+        find = partial(_find, rule, given, spans, now_at)
+        evidence = find() if guard is None else guard.attempt(f"{_RULE}{rule.code}", find, lambda _: None)
+        if evidence is None:
             continue
+        raised, span = evidence
         seen[rule.code] = span
         if span.raised:
             found[rule.code] = raised
@@ -230,11 +230,13 @@ def judge(
     return tuple(verdicts or [_fine(given)]), seen
 
 
-def _verdict(rule: Rule, given: RuleInput, since_at: float) -> Verdict | None:
+def _find(rule: Rule, given: RuleInput, spans: Spans, now_at: float) -> tuple[Verdict, EvidenceSpan] | None:
+    """The verdict of a rule that has evidence in this poll, with the span of that evidence."""
     proof = rule.proof(given)
     if proof is None:
         return None
-    return Verdict(rule.code, proof, rule.severity, since_at, rule.key(given), rule.cause(given))
+    span = _seen_again(spans, rule.code, now_at, rule.hold_s)
+    return Verdict(rule.code, proof, rule.severity, span.first_at, rule.key(given), rule.cause(given)), span
 
 
 def is_brief(verdict: Verdict, at: float) -> bool:
@@ -245,10 +247,10 @@ def is_brief(verdict: Verdict, at: float) -> bool:
 def _seen_again(spans: Spans, code: str, now_at: float, hold_s: float) -> EvidenceSpan:
     """The span of a verdict's evidence with this poll, which has some."""
     before = spans.get(code)
-    if before is None or before.is_over(now_at):
-        before = EvidenceSpan(now_at, now_at)
-    span = replace(before, last_at=now_at, lapsed=False)
-    return replace(span, raised=span.raised or now_at - span.first_at >= hold_s)
+    goes_on = before is not None and not before.is_over(now_at)
+    first_at = before.first_at if before is not None and goes_on else now_at
+    was_raised = before is not None and goes_on and before.raised
+    return EvidenceSpan(first_at, now_at, was_raised or now_at - first_at >= hold_s)
 
 
 def _lapsed(spans: Spans, unread: Collection[str], now_at: float) -> dict[str, EvidenceSpan]:

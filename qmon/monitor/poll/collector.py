@@ -115,7 +115,6 @@ class Collector:
         self._state = ServerStateProbes(self._statements)
         self._groups = Groups(self._statements, self.observer.cost_s)
         self._first = True
-        self._strange: dict[str, tuple[str, ...]] = {}
 
     def use(self, resolved: Resolved) -> tuple[Spec, ...]:
         """Watch these queues from the next poll on; returns them with their facts.
@@ -146,10 +145,6 @@ class Collector:
         groups = self._groups.use(resolved.groups)
         self._runner.keep({*self._queues, *groups}, [table for spec in specs for table in spec.facts.tables])
         return specs
-
-    def strange_values(self) -> dict[str, tuple[str, ...]]:
-        """Return the values of states that the last poll met and that are not known, by queue."""
-        return self._strange
 
     def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
         """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
@@ -228,7 +223,6 @@ class Collector:
             server_state=state,
         )  # fmt: skip
         self._first = self._first and self.stale
-        self._strange = {q.layout.queue: q.strange.values for q in queues if q.strange is not None}
         snapshot = withhold_partial(snapshot, self._engine.grant_to_see(server.role, self._connection.version))
         return seen_from_standby(snapshot, results) if self._standby else snapshot
 

@@ -321,14 +321,15 @@ class QueueTrack:
             figure = figure.aged(stale_figures.fresh_s(name, snapshot, q.layout))
             return stale_figures.not_read(figure, at, cadence_s)
 
-        def now(name: str, make: Callable[[], Figure]) -> Figure:
-            shown = self._stale.see(name, make(), at, failure_of(name, snapshot, q.layout.queue))
+        def now(name: str, figure: Figure) -> Figure:
+            shown = self._stale.see(name, figure, at, failure_of(name, snapshot, q.layout.queue))
             return aged(name, shown.of_a_part(q.partial) if q.partial and name in figures.OF_ROWS else shown)
 
-        ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (
-            guard.attempt(name, partial(now, name, make), Figure.unknown)
-            for name, make in self._makers(snapshot, q, ready, held, gap).items()
-        )
+        def made(name: str, make: Callable[[], Figure]) -> Figure:
+            return guard.attempt(name, lambda: now(name, make()), Figure.unknown)
+
+        makers = self._makers(snapshot, q, ready, held, gap)
+        ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (made(*each) for each in makers.items())
         oldest = _bounded(oldest, self._bound.see(q, at, snapshot.client_ms / 1000))
         unmoved = failure_of("rates", snapshot, q.layout.queue)
 
@@ -344,7 +345,7 @@ class QueueTrack:
         uncounted = WHY in (push.reason, pop.reason)
         plotted = not (push.old or uncounted)
         apart = figures.size(known.use, at) | figures.blocked_messages(q, at)
-        more = {name: now(name, lambda: figure) for name, figure in apart.items()}  # noqa: B023
+        more = {name: now(name, figure) for name, figure in apart.items()}
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
         recent = self._window.rates(_SMOOTH_S)
