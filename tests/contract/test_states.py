@@ -188,9 +188,13 @@ def test_a_library_whose_enum_lacks_a_state_is_watched(database: str) -> None:
 def test_a_configured_state_that_the_enum_lacks_has_no_message(database: str) -> None:
     query(database, "CREATE TYPE stage AS ENUM ('new', 'processing')")
     query(database, "CREATE TABLE jobs (id bigserial PRIMARY KEY, status stage NOT NULL, q text)")
+    query(database, "CREATE INDEX ON jobs (status, id)")
     query(database, "INSERT INTO jobs (status, q) VALUES ('new', 'a'), ('processing', 'a'), ('new', 'a')")
     text = '[target.t]\nconnect = "postgresql://h/d"\n[[target.t.queue]]\nname = "jobs"\ntable = "jobs"\nid = "id"\n'
-    text += 'state = { column = "status", ready = "new", in_progress = "processing", dead = "failed" }\n'
+    text += (
+        'state = { column = "status", ready = "new", in_progress = "processing", dead = "failed", blocked = "held" }'
+    )
+    text += "\n"
     for more, name in (("", "jobs"), ('queue = "q"\n', "jobs/a")):
         queues = parse_config(text + more, Path("qmon.toml")).targets["t"].queues
         with watching(database, queues) as watched:

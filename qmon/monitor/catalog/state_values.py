@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, LockTimeout, QueryFailed
@@ -16,7 +16,7 @@ from qmon.monitor.catalog.column_names import TEXTS, TRUTHS, WHOLE, called_kind,
 from qmon.monitor.catalog.predicate import condition
 
 _ASK: Final = "catalog/state_kept"
-_OPTIONAL: Final = ("in_progress", "done", "dead")
+_OPTIONAL: Final = ("in_progress", "done", "dead", "blocked")
 _MANY: Final = 12
 """As many values as the catalogue's statements list at most."""
 
@@ -35,8 +35,7 @@ def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None
     if catalog.engine.text_type(column.type_name) != "varchar":
         return
     names: dict[str, queries.Name] = {"table": details.table.name.parts, "state": state.column}
-    for value in (state.ready, state.in_progress, state.done, state.dead, state.blocked):
-        text = str(value)
+    for text in map(str, state.values):
         if not text.isascii() and not catalog.ask(_Kept, _ASK, names, value=text)[0].kept:
             raise BadInput(
                 f"{details.table.name}.{state.column} cannot hold the value {text!r} of a state: its collation, or that"
@@ -55,10 +54,8 @@ def without_missing_labels(layout: Layout, details: TableDetails) -> Layout:
         return layout
     if (ready := str(state.ready)) not in labels:
         raise BadInput(f"{details.table.name}.{state.column} has no label {ready!r}{nearest(ready, labels)}")
-    in_progress, done, dead = (
-        value if str(value) in labels else None for value in (state.in_progress, state.done, state.dead)
-    )
-    return replace(layout, state=replace(state, in_progress=in_progress, done=done, dead=dead))
+    missing: dict[str, Any] = {name: None for name in _OPTIONAL if str(getattr(state, name)) not in labels}
+    return replace(layout, state=replace(state, **missing))
 
 
 _ARTICLES = {"status": (1, 2, None), "flag": (0, None, 1)}
