@@ -177,9 +177,7 @@ def _tests(spec: Spec, state: str, path: ListPath) -> tuple[tuple[Test, ...], tu
     led: list[Test] = []
     more: list[Test] = []
     if states is not None and (typed := spec.facts.typed(states.column)) is not None:
-        by_name = {"in_progress": states.in_progress, "stuck": states.in_progress, "dead": states.dead}
-        by_name |= {"blocked": states.blocked}
-        value = by_name.get(state, states.done if state == "done" else states.ready)
+        value = states.ready if state == "scheduled" else getattr(states, row_state(state))
         (more if path.every else led).append(Holds(typed, "=", value))
     goes_by = None if path.column is None or path.every else path.column.name
     due, started = layout.timed(layout.due_at), layout.timed(layout.started_at)
