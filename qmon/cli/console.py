@@ -1,4 +1,4 @@
-"""The standard streams: consoles with few characters, streams that are closed, full or read by nobody.
+"""The standard streams: consoles with few characters, streams that are closed or full, readers that have gone.
 
 Signs that a console does not know become the nearest ASCII ones, other characters their numbers.
 """
@@ -27,7 +27,7 @@ _FAILED: Final = 1
 
 
 class OutputLost(Exception):
-    """Standard output cannot be written to: nobody reads it any more, or its disk is full.
+    """Standard output cannot be written to: its reader has gone, or its disk is full.
 
     Attributes:
         exit_code: of the command: 141 if the reader has gone, as for other programs in a pipe, else 1.

@@ -1,4 +1,4 @@
-"""What the last hour of a queue shows: a backlog that rises, messages that take longer, producers that stopped."""
+"""Findings of the last hour of a queue: a backlog rises, messages take longer, producers stopped."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ class EvidenceSpan:
     lapsed: bool = False
 
     def is_over(self, now_at: float) -> bool:
-        """Whether it was gone for so long that evidence at ``now_at`` begins another span."""
+        """Whether it has been gone for more than ``LULL_S``: evidence at ``now_at`` then begins another span."""
         return self.lapsed and now_at - self.last_at > LULL_S
 
 

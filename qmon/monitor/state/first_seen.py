@@ -37,7 +37,7 @@ class WatchedProgress:
         return sum(1 for _, since in self._since.values() if at - since > timeout_s)
 
     def perhaps_beyond(self, timeout_s: float, at: float) -> int:
-        """How many may have been in progress for so long: also those that were taken long before they were read."""
+        """How many may have been in progress for longer: also those that may have been taken just after a read."""
         return sum(1 for unseen_at, _ in self._since.values() if at - unseen_at > timeout_s)
 
 

@@ -32,7 +32,7 @@ _MISSED: Final = 60
 _LONGER: Final = 5
 """... after this many times the longest break of the last hour."""
 _GAP_S: Final = 300.0
-"""After a gap this long, what was seen before says nothing."""
+"""After a longer gap, qmon forgets the minutes before it."""
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class TrendTrack:
         self._minutes: deque[_Minute] = deque(maxlen=_MOST + 1)
 
     def clear(self) -> None:
-        """Begin anew: nobody knows what happened meanwhile."""
+        """Forget all minutes, for example after a gap."""
         self._minutes.clear()
 
     def add(
@@ -76,7 +76,7 @@ class TrendTrack:
         finished_per_s: float | None,
         popped_per_s: float | None,
     ) -> tuple[Rise | None, Slower | None]:
-        """Take in one poll at ``at`` (server clock, seconds); returns what the last hour shows.
+        """Take in one poll at ``at`` (server clock, seconds); return the findings of the last hour.
 
         Args:
             ready: messages ready.
@@ -100,7 +100,7 @@ class TrendTrack:
         return self._rise(at, ready, wait_s), self._slower()
 
     def _rise(self, at: float, ready: float, wait_s: float | None) -> Rise | None:
-        """The backlog rises: the middle third of the time lies above the first and below the last, ages likewise."""
+        """The backlog rises if it grew from each third of the time to the next, and the ages did, too."""
         if len(self._minutes) <= _RISE or ready < _BACKLOG or wait_s is None or wait_s < _WAITS_S:
             return None
         minutes = list(self._minutes)[:-1]  # the newest has only begun

@@ -317,7 +317,7 @@ def _missing(view: View | None, name: str | None) -> list[Line]:
 
 
 class MarkedMessages:
-    """Ids of one queue; marking something in another queue begins anew. ``gone``: marked messages no longer listed."""
+    """Marked ids of one queue; a mark in another queue removes them. ``gone``: marked messages no longer listed."""
 
     def __init__(self) -> None:
         self._queue = ""
@@ -343,7 +343,7 @@ class MarkedMessages:
     def held(
         self, queue: str, kept: list[MessageSample], read: Sequence[MessageSample] | None, page: int
     ) -> list[MessageSample]:
-        """The page in the order in which it was marked, what is new last. Marks of messages not ``read`` disappear.
+        """The page in its order at the last mark, new messages last. Marks of messages not ``read`` disappear.
 
         ``read``: all messages of the page, ``None`` if it was not read yet.
         """
