@@ -127,3 +127,12 @@ def test_rows_that_moved_long_ago_contradict_nothing() -> None:
     for at, head in ((1000.0, "7"), (1001.0, "8"), (1030.0, "8")):
         track.add(seen(head, 5, 20), at)
     assert not track.pops
+
+
+def test_rows_that_moved_before_the_last_seconds_contradict_only_the_longer_rate() -> None:
+    track = StandingCounters()
+    found = []
+    for at, head in ((1000.0, "7"), (1001.0, "8"), (1005.0, "8"), (1008.0, "8")):
+        track.add(seen(head, 5, 20), at)
+        found.append((track.pops, track.pops_lately))
+    assert found == [(False, False), (True, True), (True, True), (True, False)]

@@ -352,7 +352,7 @@ class QueueTrack:
         rule_input = RuleInput(
             ready=ready.evidence, in_progress=in_progress.evidence, stuck=stuck.evidence, oldest=oldest.evidence,
             push_rate=push.evidence, pop_rate=pop.evidence, timeout_s=q.layout.timeout_s, failures=failures,
-            recent_pop_rate=rate(recent.popped if recent else None).evidence, queue=known,
+            recent_pop_rate=rate(recent.popped if recent else None, self._standing.pops_lately).evidence, queue=known,
             completes=rate(recent.completed if recent else None).evidence.value, target=target,
             net_rate=None if uncounted else rate(rates.net if rates else None, moved=False).evidence.value,
             fill=fill.evidence, blocked=more["blocked"].evidence, blocked_oldest=more["blocked_oldest"].evidence,

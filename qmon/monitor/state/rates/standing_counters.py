@@ -13,8 +13,10 @@ from qmon.model.samples.polled import CounterSample
 from qmon.model.snapshot import QueueSamples
 
 WHY: Final = "rows move and their table's counters do not: track_counts may be off in the sessions that move them"
-# Seconds for which rows that have moved speak against a rate of 0: rates cover about as much.
+# Seconds for which rows that have moved speak against a rate of 0, and against one of the last few seconds: the rates
+# cover about as much.
 _RECENT_S: Final = 15.0
+_LATELY_S: Final = 5.0
 
 
 @dataclass(slots=True)
@@ -31,20 +33,22 @@ class _Kind:
         elif moved:
             self.seen_at = at
 
-    def contradicts(self, at: float) -> bool:
-        """Whether rows have moved lately, and the counter has not."""
-        return self.seen_at is not None and at - self.seen_at <= _RECENT_S
+    def contradicts(self, at: float, within_s: float = _RECENT_S) -> bool:
+        """Whether rows have moved within so many seconds, and the counter has not."""
+        return self.seen_at is not None and at - self.seen_at <= within_s
 
 
 @dataclass(slots=True)
 class StandingCounters:
     """The memory of one queue. Not thread-safe: one thread folds.
 
-    ``pushes``, ``pops``: as of the last poll, the counters that this rate is made of stand still while rows move.
+    ``pushes``, ``pops``: as of the last poll, the counters that this rate is made of stand still while rows move;
+    ``pops_lately``: the same of the last few seconds. A session that waits for a lock has not reported its last pops.
     """
 
     pushes: bool = False
     pops: bool = False
+    pops_lately: bool = False
     _inserted: _Kind = field(default_factory=_Kind)
     _added: _Kind = field(default_factory=_Kind)
     _left: _Kind = field(default_factory=_Kind)
@@ -71,6 +75,7 @@ class StandingCounters:
         self._left.add(counters.updated + counters.deleted, at, moved=gone)
         self.pushes = self._inserted.contradicts(at) or self._added.contradicts(at)
         self.pops = self._left.contradicts(at)
+        self.pops_lately = self._left.contradicts(at, _LATELY_S)
 
 
 def _by_session(counters: CounterSample) -> bool:
