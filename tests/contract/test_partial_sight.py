@@ -11,15 +11,19 @@ from urllib.parse import quote
 
 import pytest
 
-from qmon.engines.base import Session
+from qmon.engines.base import Connection, Session
+from qmon.engines.postgres.engine import Postgres
+from qmon.engines.rows import records
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, StateColumn, TableName
 from qmon.model.report import status_object
+from qmon.model.samples.polled import WriterSample
 from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.view import View
 from qmon.model.waits.blocking import Role
 from qmon.monitor.background import scan_counts
 from qmon.monitor.one_shot import view_over
+from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.state.rates.standing_counters import WHY
 from qmon.tui.blocking import tree
 from qmon.tui.overview import panels
@@ -119,6 +123,21 @@ def test_waits_and_blocking_are_seen_while_activities_are_not_tracked(database: 
         assert (queue.pushers.value, queue.poppers.value) == (None, None)
         assert view.server.horizon is None
         assert "track_activities is off" in words(horizon.lines(view, 200, 9))
+
+
+def ages_of_writers(connection: Connection) -> dict[int, float | None]:
+    asked = StatementCache(Postgres(), connection.version).of_target("writers")
+    return {w.session: w.transaction_s for w in records(WriterSample, connection.fetch(asked.bound))}
+
+
+def test_each_writer_says_itself_whether_its_age_is_seen(database: str, role: str) -> None:
+    # The right to see sessions may be withdrawn between two statements of a poll.
+    installed(database, "fifo")
+    hidden = reader(database, role)
+    with open_sessions(database) as s, opened(hidden) as few, opened(database) as every:
+        blocker = s.open("blocker", "LOCK TABLE fifo IN ROW EXCLUSIVE MODE", "SELECT pg_current_xact_id()")
+        assert ages_of_writers(few) == {blocker: None}
+        assert (ages_of_writers(every)[blocker] or -1.0) > 0
 
 
 @contextlib.contextmanager

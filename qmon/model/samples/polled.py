@@ -96,7 +96,8 @@ class BlockingSample:
 class WriterSample:
     """One row a running transaction that has written: who holds the rows it has touched.
 
-    A prepared transaction is session 0, and ``application`` its name.
+    A prepared transaction is session 0, and ``application`` its name. ``transaction_s`` is ``None`` where our role may
+    not see it or the session does not report it, and 0 where the transaction has just ended.
     """
 
     xid: str

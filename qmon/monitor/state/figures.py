@@ -13,7 +13,7 @@ from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import popped_up_to, pops_in_transaction, pushed_up_to, ring_ready
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.polled import WriterSample
-from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.snapshot import QueueSamples
 from qmon.model.text import duration
 from qmon.model.view import NOT_READ
 from qmon.monitor.probes.locks import EVERY_S
@@ -60,14 +60,6 @@ def ready(q: QueueSamples, exact: float | None, carried: tuple[float, float] | N
             float(q.head.counted), at_least=True, reason="more than are counted each poll; a count is under way"
         )
     return _unknown(q, "ready")
-
-
-def writers(snapshot: Snapshot) -> tuple[WriterSample, ...] | None:
-    """Return the transactions that have written. If every session shows its age, one without has just ended."""
-    server = snapshot.server
-    if snapshot.writers is None or not server.sees_sessions or server.untracked:
-        return snapshot.writers
-    return tuple(w if w.transaction_s is not None else replace(w, transaction_s=0.0) for w in snapshot.writers)
 
 
 def in_progress(q: QueueSamples, held: HeldRows | None, at: float) -> Figure:

@@ -193,7 +193,7 @@ class QueueTrack:
             self._progress.see(q.in_progress_ids, at)
         if q.last_id is not None and q.layout.enqueued_at is None:
             self._ids.see(q.last_id, at)
-        held = self._holders.see(q, figures.writers(snapshot))
+        held = self._holders.see(q, snapshot.writers)
         among = held.rows if held and q.held_counted else 0
         exact = figures.exact_ready(q, among)
         self._count(q, at, exact, among)
@@ -384,7 +384,7 @@ class QueueTrack:
         return {
             "ready": lambda: ready,
             "in_progress": lambda: figures.in_progress(q, held, at),
-            "stuck": lambda: figures.stuck(q, held, figures.writers(snapshot), self._progress, at),
+            "stuck": lambda: figures.stuck(q, held, snapshot.writers, self._progress, at),
             "scheduled": lambda: self._extra(q, "scheduled", at),
             "dead": lambda: self._extra(q, "dead", at),
             "oldest": lambda: figures.oldest(q, self._ids, at),

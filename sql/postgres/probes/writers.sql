@@ -2,13 +2,19 @@
 -- Subtransactions hold a lock of their own, so they are found too.
 -- > xid           transaction id as text
 -- > session       its session; 0 is a prepared transaction, which has none
--- > transaction_s seconds since its transaction began, or was prepared; NULL where our role may not see it
+-- > transaction_s seconds since its transaction began, or was prepared; 0 where it has just ended; NULL where our role may
+--                 not see it, or the session does not report what it does
 -- > state         active, idle in transaction …; prepared
 -- > application   its application name; of a prepared transaction its name
 SELECT
     CAST(l.transactionid AS text) AS xid,
     coalesce(l.pid, 0) AS session,
-    CAST(extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, x.prepared)) AS float8) AS transaction_s,
+    -- Locks are read before sessions. A session that is gone, or that shows a state but no transaction, has ended its own.
+    CASE
+        WHEN coalesce(a.xact_start, x.prepared) IS NOT NULL
+            THEN CAST(extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, x.prepared)) AS float8)
+        WHEN a.pid IS NULL OR a.state <> 'disabled' THEN 0
+    END AS transaction_s,
     CASE WHEN x.gid IS NOT NULL THEN 'prepared' ELSE coalesce(a.state, '') END AS state,
     coalesce(x.gid, a.application_name, '') AS application
 FROM pg_locks AS l
