@@ -6,6 +6,8 @@ infinite start time. Rights on tables and on ``pg_stat_activity`` are revoked an
 its time zone and turns ``track_activities`` off and on; ``track_counts`` is on or off. Tables are renamed and back,
 partitions are detached and attached, and a session waits for the lock on a row.
 
+Two pollers watch: one has the layouts of all tables, the other finds its queues by their shape.
+
 A poll lies if a superuser's reading just before it and another just after it contradict one of its verdicts or exact
 figures, and nothing changed in between.
 """
@@ -25,12 +27,13 @@ import pyodbc
 
 from qmon.model.alerts.check import CheckState, judge
 from qmon.model.figure import Figure
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, Layout, StateColumn, TableName
 from qmon.model.view import QueueView, View
 from tests.contract.watching import watching
 from tests.facts import connected, odbc, query, wait_until
 
 ROLE: Final = "truth_watcher"
+_ELSEWHERE: Final = "_elsewhere"
 _STEP_S: Final = 0.04
 _LOOK_S: Final = 0.02
 _ZONES: Final = ("UTC", "America/New_York", "Asia/Kolkata")
@@ -43,6 +46,7 @@ _LEARNT_S: Final = 15
 """Seconds after which qmon must have seen a new state: it looks for them less often than it polls."""
 _FLUSHED_S: Final = 2.0
 """PostgreSQL shows what a busy session did after a second at most; a rate counts what happened before that."""
+_NOW: Final = "clock_timestamp()"
 _TRUTH: Final = """
 CREATE FUNCTION truth(OUT queue text, OUT visible boolean, OUT ready bigint, OUT working bigint, OUT stuck bigint,
     OUT undated bigint, OUT odd bigint)
@@ -52,9 +56,9 @@ DECLARE
 BEGIN
     FOR t IN SELECT * FROM truth_tables LOOP
         queue := t.name;
-        visible := coalesce(to_regclass('public.' || t.name) = t.id, false)
-            AND has_table_privilege('truth_watcher', t.id, 'SELECT');
-        EXECUTE format(t.counts, CAST(t.id AS regclass)) INTO ready, working, stuck, undated, odd;
+        readable := has_table_privilege('truth_watcher', t.id, 'SELECT');
+        visible := readable AND coalesce(to_regclass('public.' || t.name) = t.id, false);
+        EXECUTE format(t.counts, CAST(t.id AS regclass)) INTO ready, working, stuck, undated, odd, late;
         RETURN NEXT;
     END LOOP;
 END $$
@@ -65,8 +69,9 @@ END $$
 class Made:
     """A random table: its layout, and the SQL that changes it; ``{}`` stands for its present name.
 
-    ``counts``: reads ready, in progress, stuck, in progress since an infinite time, and in a state that no layout
-    names. ``holds``: a pop deletes the row. ``partition``: one that is detached and attached again, empty for none.
+    ``counts``: reads ready, in progress, stuck, in progress since an infinite time, in a state that no layout names,
+    and stuck by the timeout of queues that are found. ``holds``: a pop deletes the row. ``partition``: one that is
+    detached and attached again, empty for none.
     """
 
     layout: Layout
@@ -89,7 +94,8 @@ def drawn(number: int, dice: random.Random) -> Made:
         layout = Layout(name, "fifo", table, id="id", timeout_s=timeout)
         key = " PRIMARY KEY" if dice.random() < 0.7 else ""
         return Made(
-            layout, (f"CREATE TABLE {name} (id bigserial{key}, payload text)",), "SELECT count(*), 0, 0, 0, 0 FROM %s",
+            layout, (f"CREATE TABLE {name} (id bigserial{key}, payload text)",),
+            "SELECT count(*), 0, 0, 0, 0, 0 FROM %s",
             "INSERT INTO {} (payload) SELECT 'x' FROM generate_series(1, ?)",
             "DELETE FROM {0} WHERE id IN (SELECT id FROM {0} ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED)", "", True,
         )  # fmt: skip
@@ -117,14 +123,18 @@ def drawn(number: int, dice: random.Random) -> Made:
         "(state, started_at)",
     )
     create += [f"CREATE INDEX ON {name} {index}" for index in indexes if dice.random() < 0.35]
-    old = f"taken < clock_timestamp() - interval '{timeout} s'"
+    longer, default = (
+        f"count(*) FILTER (WHERE state = {working} AND isfinite(started_at) AND taken < {_NOW} - interval '{most_s} s')"
+        for most_s in (timeout, DEFAULT_TIMEOUT_S)
+    )
     return Made(
         layout,
         tuple(create),
         f"SELECT count(*) FILTER (WHERE state = {ready}), count(*) FILTER (WHERE state = {working}), "
-        f"count(*) FILTER (WHERE state = {working} AND {old} AND isfinite(started_at)), "
+        f"{longer}, "
         f"count(*) FILTER (WHERE state = {working} AND NOT isfinite(started_at)), "
-        f"count(*) FILTER (WHERE state = {odd} AND taken < clock_timestamp() - interval '{_LEARNT_S} s') FROM %s",
+        f"count(*) FILTER (WHERE state = {odd} AND taken < {_NOW} - interval '{_LEARNT_S} s'), "
+        f"{default} FROM %s",
         "INSERT INTO {} (payload) SELECT 'x' FROM generate_series(1, ?)",
         f"UPDATE {{0}} SET state = {working}, taken = clock_timestamp(), started_at = clock_timestamp() WHERE id IN "
         f"(SELECT id FROM {{0}} WHERE state = {ready} ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED)",
@@ -152,6 +162,12 @@ class Fact:
     undated: int
     odd: int
     changes: int
+    readable: bool
+    late: int
+
+    def of_found(self) -> Fact:
+        """The same for a queue that was found by its shape."""
+        return replace(self, visible=self.readable, stuck=self.late)
 
     def contradicts(self, code: str) -> bool:
         """Whether it makes a lie of a verdict, or of ``OK``."""
@@ -179,14 +195,16 @@ class Told:
     looks: int = 0
     judged: int = 0
     said: Counter[str] = field(default_factory=Counter)
+    found: set[str] = field(default_factory=set)
     lies: list[str] = field(default_factory=list)
 
     def line(self) -> str:
         """One line for people."""
         said = ", ".join(f"{code} {count:,}" for code, count in self.said.most_common())
         return (
-            f"truth: seed {self.seed}, {self.polls:,} polls, {self.steps:,} changes, {self.judged:,} verdicts held "
-            f"against {self.looks:,} looks, {len(self.lies)} lies; said: {said}"
+            f"truth: seed {self.seed}, {self.polls:,} polls, {len(self.found)} queues found by shape, "
+            f"{self.steps:,} changes, {self.judged:,} verdicts held against {self.looks:,} looks, "
+            f"{len(self.lies)} lies; said: {said}"
         )
 
 
@@ -310,7 +328,7 @@ class World:
                 connection.execute(f"ALTER TABLE {name} DETACH PARTITION {made.partition}")
             self._detached ^= {queue}
         else:
-            other = queue if name != queue else f"{queue}_elsewhere"
+            other = queue if name != queue else f"{queue}{_ELSEWHERE}"
             connection.execute(f"ALTER TABLE {name} RENAME TO {other}")
             self._names[queue] = other
 
@@ -357,18 +375,20 @@ class World:
                     with self._lock:
                         at = self._clock(connection)
                         self.waiting.append(connection.execute(waiting).fetchone()[0])
-                        for queue, visible, ready, working, stuck, undated, odd in connection.execute(
+                        for queue, visible, ready, working, stuck, undated, odd, late, readable in connection.execute(
                             "SELECT * FROM truth()"
                         ):
                             held = self._held(queue, at)
                             fact = Fact(
-                                visible == "1" or visible is True,
+                                visible in ("1", True),
                                 ready - held[0],
                                 working + held[0],
                                 stuck + held[1],
                                 undated,
                                 odd,
                                 self._changes[queue],
+                                readable in ("1", True),
+                                late + held[2],
                             )
                             self.facts[queue].append(fact)
                         self.times.append(at)
@@ -379,13 +399,14 @@ class World:
         """The server's clock, in seconds since the epoch."""
         return float(connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone()[0])
 
-    def _held(self, queue: str, at: float) -> tuple[int, int]:
-        """Rows that an open transaction holds, and those of them that it has held for too long."""
+    def _held(self, queue: str, at: float) -> tuple[int, int, int]:
+        """Rows that an open transaction holds, and those of them that it has held for too long: by the queue's timeout,
+        and by that of queues that are found."""
         if queue not in self._holders:
-            return 0, 0
+            return 0, 0, 0
         _, began, rows = self._holders[queue]
         timeout_s = next(made.layout.timeout_s for made in self.made if made.layout.queue == queue)
-        return rows, rows if at - began > timeout_s else 0
+        return rows, *(rows if at - began > most_s else 0 for most_s in (timeout_s, DEFAULT_TIMEOUT_S))
 
     def made_of(self, queue: str) -> Made:
         """How the table of a queue was made."""
@@ -407,8 +428,9 @@ def truth(url: str, *, seed: int, tables: int, seconds: float) -> Told:
     try:
         threads[0].start()
         layouts = [made.layout for made in world.made]
-        with watching(url.replace("postgres@", f"{ROLE}@", 1), layouts) as watched:
-            wait_until(lambda: watched.views, what="the first poll")
+        watcher = url.replace("postgres@", f"{ROLE}@", 1)
+        with watching(watcher, layouts) as watched, watching(watcher) as finding:
+            wait_until(lambda: watched.views and finding.views, what="the first polls")
             threads[1].start()
             first = watched.views[0].sampled_at
             wait_until(lambda: watched.views[-1].sampled_at - first >= seconds, 60.0 + 2 * seconds, what="the end")
@@ -416,7 +438,9 @@ def truth(url: str, *, seed: int, tables: int, seconds: float) -> Told:
         for thread in threads:
             thread.join()
         for view in watched.views:
-            _hold_against(view, world, told)
+            _hold_against(view, world, told, found=False)
+        for view in finding.views:
+            _hold_against(view, world, told, found=True)
     finally:
         world.end()
         for thread in threads:
@@ -426,12 +450,15 @@ def truth(url: str, *, seed: int, tables: int, seconds: float) -> Told:
         query(url, f"DROP ROLE {ROLE}")
     if world.failed:
         raise world.failed[0]
-    told.steps, told.looks, told.polls = world.steps, len(world.times), len(watched.views)
+    told.steps, told.looks, told.polls = world.steps, len(world.times), len(watched.views) + len(finding.views)
     return told
 
 
-def _hold_against(view: View, world: World, told: Told) -> None:
-    """Compare one poll with what was true just before it began and just after it had ended."""
+def _hold_against(view: View, world: World, told: Told, *, found: bool) -> None:
+    """Compare one poll with what was true just before it began and just after it had ended.
+
+    ``found``: its queues were found by their shape.
+    """
     ended_at = view.sampled_at + view.server.client_ms / 1000
     before, after = bisect_right(world.times, view.sampled_at) - 1, bisect_left(world.times, ended_at)
     inside = before >= 0 and after < len(world.times)
@@ -443,17 +470,24 @@ def _hold_against(view: View, world: World, told: Told) -> None:
         told.said[queue.verdict.code] += 1
         if not inside:
             continue
-        facts = world.facts[queue.name][before], world.facts[queue.name][after]
-        lies = list(_false_rates(view, queue, world))
+        name = queue.name.removesuffix(_ELSEWHERE)
+        if name not in world.facts:
+            told.lies.append(f"poll {view.sequence}: {queue.name} is no queue")
+            continue
+        facts = world.facts[name][before], world.facts[name][after]
+        if found:
+            told.found.add(name)
+            facts = facts[0].of_found(), facts[1].of_found()
+        lies = list(_false_rates(view, queue, world.pops[name]))
         if facts[0].changes == facts[1].changes:
             told.judged += 1
             lies += [code for code in _said(view, queue) if all(fact.contradicts(code) for fact in facts)]
             lies += _false_figures(queue, facts)
-            made = world.made_of(queue.name)
-            if made.holds and made.layout.timeout_s >= 2 and view.server.horizon == ():
+            made = world.made_of(name)
+            if made.holds and not found and made.layout.timeout_s >= 2 and view.server.horizon == ():
                 lies += ["nothing holds the horizon"] if all(fact.stuck > 0 for fact in facts) else []
         if lies:
-            why, tables = queue.verdict.proof, _created(queue, world)
+            why, tables = queue.verdict.proof, world.made_of(name).create
             told.lies.append(f"poll {view.sequence}: {queue.name} {lies} ({why}), but {facts}: {tables}")
 
 
@@ -476,9 +510,8 @@ def _false_figures(queue: QueueView, facts: tuple[Fact, Fact]) -> Iterator[str]:
             yield f"{name} {figure.text()}"
 
 
-def _false_rates(view: View, queue: QueueView, world: World) -> Iterator[str]:
-    """A rate of 0, or a verdict that nobody pops, although messages were popped while it was measured."""
-    pops = world.pops[queue.name]
+def _false_rates(view: View, queue: QueueView, pops: list[float]) -> Iterator[str]:
+    """A rate of 0, or a verdict that nobody pops, although messages were popped (at these times) meanwhile."""
     if queue.ready.estimated:
         return  # a pop that no counter shows is known only from the next count of the table
     if queue.window_s is not None and queue.pop_rate.value == 0 and not queue.pop_rate.at_least:
@@ -488,7 +521,3 @@ def _false_rates(view: View, queue: QueueView, world: World) -> Iterator[str]:
     if bisect_left(pops, view.sampled_at - _POPPED_S[1]) > bisect_right(pops, view.sampled_at - _POPPED_S[0]):
         idle = {"no pops", "no poppers", "poppers not claiming"}
         yield from (verdict.code for verdict in queue.verdicts if verdict.code in idle)
-
-
-def _created(queue: QueueView, world: World) -> tuple[str, ...]:
-    return world.made_of(queue.name).create

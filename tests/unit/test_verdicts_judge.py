@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import ANY
 
 import pytest
 
@@ -46,6 +47,28 @@ def test_what_merely_follows_is_left_out_and_holds_anew_when_its_cause_has_gone(
     assert judge(freed, 72.0, since)[0][0].code == "no pops"
 
 
+POPPED = {
+    "a pop is counted": replace(FINE, pop_rate=Figure(0.1), recent_pop_rate=Figure(1.0)),
+    "a pop that no counter shows": replace(FINE, recent_pop_rate=Figure.unknown("not counted"), popped_uncounted=True),
+    "a pop by a cleaner": replace(FINE, recent_pop_rate=Figure(0.0), completes=2.0),
+}
+
+
+@pytest.mark.parametrize("popped", POPPED.values(), ids=POPPED)
+def test_one_pop_ends_a_verdict_that_nothing_is_popped_and_it_must_hold_anew(popped: RuleInput) -> None:
+    still = replace(FINE, pop_rate=Figure(0.0))
+    spans: Spans = {}
+    for at in (0.0, 10.0):
+        verdicts, spans = judge(still, at, spans)
+    assert verdicts[0].code == "no pops"
+    verdicts, spans = judge(popped, 11.0, spans)
+    assert verdicts[0].code != "no pops"
+    for at in (12.0, 21.9):
+        verdicts, spans = judge(still, at, spans)
+        assert verdicts[0].code != "no pops"
+    assert judge(still, 22.0, spans)[0][0] == Verdict("no pops", ANY, Severity.CRITICAL, 12.0, ANY)
+
+
 def undecided_of(given: RuleInput, at: float, since: Spans, *, follow: bool = False) -> frozenset[str]:
     given = replace(given, rates_follow=follow)
     verdicts, since = judge(given, at, since)
@@ -82,21 +105,21 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
 
 
 def test_a_raised_verdict_that_returns_within_a_lull_keeps_its_start_and_is_one_event() -> None:
-    still = replace(FINE, pop_rate=Figure(0.0))
+    late = replace(FINE, stuck=Figure(3))
     spans: Spans = {}
     log, events, starts = VerdictLog(), VerdictChanges(), list[float | None]()
     happened, past = list[TimelineEvent](), tuple[PastVerdict, ...]()
     for at in (0.0, 10.0, 12.0, 14.0, 20.0, 24.0, 26.0 + LULL_S):
-        given = FINE if at in (12.0, 20.0) or at > 24.0 else still
+        given = FINE if at in (12.0, 20.0) or at > 24.0 else late
         verdicts, spans = judge(given, at, spans)
         over = undecided(given, verdicts, spans)
-        starts += [verdict.since_at for verdict in verdicts if verdict.code == "no pops"]
+        starts += [verdict.since_at for verdict in verdicts if verdict.code == "stuck in progress"]
         happened += events.add(at, "orders", verdicts, over)
         past = log.add(verdicts, at, over)
-    assert starts == [0.0, 0.0, 0.0]
-    assert [(event.at, event.what) for event in happened] == [(10.0, "began"), (26.0 + LULL_S, "ended")]
+    assert starts == [0.0, 0.0, 0.0, 0.0]
+    assert [(event.at, event.what) for event in happened] == [(0.0, "began"), (26.0 + LULL_S, "ended")]
     assert happened[1].words.startswith("after 36 s")
-    assert [(each.code, each.since_at, each.until_at) for each in past] == [("no pops", 0.0, 26.0 + LULL_S)]
+    assert [(each.code, each.since_at, each.until_at) for each in past] == [("stuck in progress", 0.0, 26.0 + LULL_S)]
 
 
 def test_a_raised_verdict_keeps_its_start_while_its_evidence_is_not_read() -> None:

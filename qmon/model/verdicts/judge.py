@@ -180,7 +180,8 @@ def judge(
 
     What merely follows from another verdict is left out, and its hold time begins anew when that one has gone. A queue
     that was seen well is called so until critical evidence has lasted, so that a lull is no incident; any other is not.
-    A verdict that was raised keeps its start while its evidence is not read, and for ``LULL_S`` without evidence.
+    A verdict that was raised keeps its start while its evidence is not read, and for ``LULL_S`` without evidence,
+    unless a poll shows the opposite.
 
     Args:
         given: the figures now.
@@ -208,7 +209,7 @@ def judge(
     doubt, faults = missing(given), guard.reasons if guard is not None else {}
     unread = _unread(given, known=not (doubt and any(each.severity >= Severity.WARNING for each in found.values())))
     unread = unread.union(part.removeprefix(_RULE) for part in faults)
-    seen = {**_lapsed(spans, unread, now_at), **seen}
+    seen = {**_lapsed(_without_refuted(spans, given), unread, now_at), **seen}
     for code in explained:
         for each in (found, unproved, seen):
             each.pop(code, None)
@@ -251,6 +252,12 @@ def _seen_again(spans: Spans, code: str, now_at: float, hold_s: float) -> Eviden
     first_at = before.first_at if before is not None and goes_on else now_at
     was_raised = before is not None and goes_on and before.raised
     return EvidenceSpan(first_at, now_at, was_raised or now_at - first_at >= hold_s)
+
+
+def _without_refuted(spans: Spans, given: RuleInput) -> dict[str, EvidenceSpan]:
+    """The spans but those of verdicts of which this poll shows the opposite."""
+    refuted = {rule.code for rule in RULES if rule.code in spans and rule.refuted(given)}
+    return {code: span for code, span in spans.items() if code not in refuted}
 
 
 def _lapsed(spans: Spans, unread: Collection[str], now_at: float) -> dict[str, EvidenceSpan]:

@@ -26,6 +26,7 @@ class RuleInput:
     the session that locks it all. ``samples`` and ``snapshot``: those of this poll; ``target`` and ``queue``: evidence
     that needs more than one poll or is about more than one queue. ``last_seen_at``: of a queue that is gone, when it
     was last read, server clock, seconds. ``rates_follow``: rates are not known in this poll, and will be in the next.
+    ``popped_uncounted``: messages left in the last few seconds, and no counter tells how many.
     """
 
     ready: Figure = _UNREAD
@@ -46,6 +47,7 @@ class RuleInput:
     locked: Locked | None = None
     last_seen_at: float | None = None
     rates_follow: bool = False
+    popped_uncounted: bool = False
     layout: Layout | None = None
     samples: QueueSamples | None = None
     snapshot: Snapshot | None = None
@@ -62,6 +64,11 @@ class RuleInput:
         """Messages per second that left ``ready`` or the table now, as far as is known: pops or completes."""
         known = [rate for rate in (self.pops, self.completes) if rate is not None]
         return max(known) if self.pops is not None else None
+
+    @property
+    def popped(self) -> bool:
+        """Whether messages are known to have left ``ready`` or the table in the last few seconds."""
+        return self.popped_uncounted or bool(self.moved)
 
     @property
     def at_work(self) -> float:
@@ -112,6 +119,7 @@ class Rule:
         probes: names, or beginnings of names, of the probes that give its evidence. Where one has failed, a verdict
             that holds no longer is undecided rather than over.
         unread: whether nothing was read that it could be judged by; then it is undecided, too.
+        refuted: whether this poll shows the opposite; then it is over at once, and returns after its whole hold time.
     """
 
     code: str
@@ -123,6 +131,7 @@ class Rule:
     keys: Mapping[str, Condition] = field(default_factory=dict)
     probes: tuple[str, ...] = ()
     unread: Condition = lambda _: False
+    refuted: Condition = lambda _: False
 
     def key(self, given: RuleInput) -> str:
         """The key that answers it with this evidence, or keys with a space between them; empty where none does."""

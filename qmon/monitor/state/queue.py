@@ -357,6 +357,7 @@ class QueueTrack:
             net_rate=None if uncounted else rate(rates.net if rates else None, moved=False).evidence.value,
             fill=fill.evidence, blocked=more["blocked"].evidence, blocked_oldest=more["blocked_oldest"].evidence,
             locked=self._diagnosis.locked(snapshot, q), pauses=pauses, layout=q.layout, samples=q, snapshot=snapshot,
+            popped_uncounted=self._standing.pops_lately,
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )  # fmt: skip
         rule_input = replace(rule_input, queue=self._trends(at, rule_input, pop.evidence))
