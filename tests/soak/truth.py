@@ -49,7 +49,7 @@ _FLUSHED_S: Final = 2.0
 _NOW: Final = "clock_timestamp()"
 _TRUTH: Final = """
 CREATE FUNCTION truth(OUT queue text, OUT visible boolean, OUT ready bigint, OUT working bigint, OUT stuck bigint,
-    OUT undated bigint, OUT odd bigint)
+    OUT undated bigint, OUT odd bigint, OUT late bigint, OUT taken bigint, OUT readable boolean)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
     t record;
@@ -58,7 +58,7 @@ BEGIN
         queue := t.name;
         readable := has_table_privilege('truth_watcher', t.id, 'SELECT');
         visible := readable AND coalesce(to_regclass('public.' || t.name) = t.id, false);
-        EXECUTE format(t.counts, CAST(t.id AS regclass)) INTO ready, working, stuck, undated, odd, late;
+        EXECUTE format(t.counts, CAST(t.id AS regclass)) INTO ready, working, stuck, undated, odd, late, taken;
         RETURN NEXT;
     END LOOP;
 END $$
@@ -70,8 +70,8 @@ class Made:
     """A random table: its layout, and the SQL that changes it; ``{}`` stands for its present name.
 
     ``counts``: reads ready, in progress, stuck, in progress since an infinite time, in a state that no layout names,
-    and stuck by the timeout of queues that are found. ``holds``: a pop deletes the row. ``partition``: one that is
-    detached and attached again, empty for none.
+    stuck by the timeout of queues that are found, and in progress for so long that those must know the state.
+    ``holds``: a pop deletes the row. ``partition``: one that is detached and attached again, empty for none.
     """
 
     layout: Layout
@@ -95,7 +95,7 @@ def drawn(number: int, dice: random.Random) -> Made:
         key = " PRIMARY KEY" if dice.random() < 0.7 else ""
         return Made(
             layout, (f"CREATE TABLE {name} (id bigserial{key}, payload text)",),
-            "SELECT count(*), 0, 0, 0, 0, 0 FROM %s",
+            "SELECT count(*), 0, 0, 0, 0, 0, 0 FROM %s",
             "INSERT INTO {} (payload) SELECT 'x' FROM generate_series(1, ?)",
             "DELETE FROM {0} WHERE id IN (SELECT id FROM {0} ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED)", "", True,
         )  # fmt: skip
@@ -134,7 +134,7 @@ def drawn(number: int, dice: random.Random) -> Made:
         f"{longer}, "
         f"count(*) FILTER (WHERE state = {working} AND NOT isfinite(started_at)), "
         f"count(*) FILTER (WHERE state = {odd} AND taken < {_NOW} - interval '{_LEARNT_S} s'), "
-        f"{default} FROM %s",
+        f"{default}, count(*) FILTER (WHERE state = {working} AND taken < {_NOW} - interval '{_LEARNT_S} s') FROM %s",
         "INSERT INTO {} (payload) SELECT 'x' FROM generate_series(1, ?)",
         f"UPDATE {{0}} SET state = {working}, taken = clock_timestamp(), started_at = clock_timestamp() WHERE id IN "
         f"(SELECT id FROM {{0}} WHERE state = {ready} ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED)",
@@ -164,10 +164,12 @@ class Fact:
     changes: int
     readable: bool
     late: int
+    taken: int
 
-    def of_found(self) -> Fact:
-        """The same for a queue that was found by its shape."""
-        return replace(self, visible=self.readable, stuck=self.late)
+    def of_found(self, queue: QueueView) -> Fact:
+        """The same for a queue that was found by its shape: it may have to learn the state of rows in progress."""
+        working = self.taken if queue.in_progress.value is None else self.working
+        return replace(self, visible=self.readable, stuck=self.late, working=working)
 
     def contradicts(self, code: str) -> bool:
         """Whether it makes a lie of a verdict, or of ``OK``."""
@@ -282,7 +284,7 @@ class World:
         name, chance, count = self._names[queue], dice.random(), dice.randint(1, 4)
         if chance < 0.08:
             self._change_session(connection)
-        elif chance < 0.16:
+        elif chance < (0.16 if queue in self._revoked else 0.1):  # most are seen most of the time
             verb, way = ("GRANT", "TO") if queue in self._revoked else ("REVOKE", "FROM")
             connection.execute(f"{verb} SELECT ON {name} {way} {ROLE}")
             self._revoked ^= {queue}
@@ -319,6 +321,9 @@ class World:
         """Rename a table, or detach a partition of it; if that was done before, undo it."""
         queue = made.layout.queue
         name = self._names[queue]
+        moves_back = name != queue or queue in self._detached
+        if not moves_back and self._dice.random() < 0.6:
+            return  # most are seen most of the time
         if made.partition and self._dice.random() < 0.5:
             if queue in self._detached:
                 connection.execute(
@@ -375,9 +380,18 @@ class World:
                     with self._lock:
                         at = self._clock(connection)
                         self.waiting.append(connection.execute(waiting).fetchone()[0])
-                        for queue, visible, ready, working, stuck, undated, odd, late, readable in connection.execute(
-                            "SELECT * FROM truth()"
-                        ):
+                        for (
+                            queue,
+                            visible,
+                            ready,
+                            working,
+                            stuck,
+                            undated,
+                            odd,
+                            late,
+                            taken,
+                            readable,
+                        ) in connection.execute("SELECT * FROM truth()"):
                             held = self._held(queue, at)
                             fact = Fact(
                                 visible in ("1", True),
@@ -389,6 +403,7 @@ class World:
                                 self._changes[queue],
                                 readable in ("1", True),
                                 late + held[2],
+                                taken + held[0],
                             )
                             self.facts[queue].append(fact)
                         self.times.append(at)
@@ -477,7 +492,7 @@ def _hold_against(view: View, world: World, told: Told, *, found: bool) -> None:
         facts = world.facts[name][before], world.facts[name][after]
         if found:
             told.found.add(name)
-            facts = facts[0].of_found(), facts[1].of_found()
+            facts = facts[0].of_found(queue), facts[1].of_found(queue)
         lies = list(_false_rates(view, queue, world.pops[name]))
         if facts[0].changes == facts[1].changes:
             told.judged += 1

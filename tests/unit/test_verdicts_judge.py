@@ -49,13 +49,14 @@ def test_what_merely_follows_is_left_out_and_holds_anew_when_its_cause_has_gone(
 
 POPPED = {
     "a pop is counted": replace(FINE, pop_rate=Figure(0.1), recent_pop_rate=Figure(1.0)),
-    "a pop that no counter shows": replace(FINE, recent_pop_rate=Figure.unknown("not counted"), popped_uncounted=True),
+    "a pop that no counter shows": replace(FINE, recent_pop_rate=Figure.unknown("not counted"), pops_unseen=True),
+    "a poll after a break": replace(FINE, pop_rate=Figure.unknown("a break"), pops_unseen=True),
     "a pop by a cleaner": replace(FINE, recent_pop_rate=Figure(0.0), completes=2.0),
 }
 
 
 @pytest.mark.parametrize("popped", POPPED.values(), ids=POPPED)
-def test_one_pop_ends_a_verdict_that_nothing_is_popped_and_it_must_hold_anew(popped: RuleInput) -> None:
+def test_a_pop_or_a_break_ends_a_verdict_that_nothing_is_popped_and_it_must_hold_anew(popped: RuleInput) -> None:
     still = replace(FINE, pop_rate=Figure(0.0))
     spans: Spans = {}
     for at in (0.0, 10.0):

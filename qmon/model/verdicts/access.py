@@ -43,7 +43,7 @@ LOCKED = Rule(
     keys={"4": _waited_for, "3": _holds_horizon},
     probes=("blocking", "waits", "writers", "held", "unseen", "locks", "head", "counters", "table_counters"),
     unread=lambda s: s.snapshot is None or s.snapshot.blocking is None,
-    refuted=lambda s: s.popped,
+    refuted=lambda s: s.may_have_popped,
 )
 
 

@@ -271,8 +271,8 @@ def _waits_for_lock(s: RuleInput) -> bool:
     return one is not None and one.wait_kind == "Lock"
 
 
-def _popped(s: RuleInput) -> bool:
-    return s.popped
+def _may_have_popped(s: RuleInput) -> bool:
+    return s.may_have_popped
 
 
 def _poppers_unseen(s: RuleInput) -> bool:
@@ -286,7 +286,7 @@ NO_POPPERS = Rule(
     _no_poppers,
     explains=_FOLLOWS,
     unread=_poppers_unseen,
-    refuted=_popped,
+    refuted=_may_have_popped,
 )
 NOT_CLAIMING = Rule(
     "poppers not claiming",
@@ -296,7 +296,7 @@ NOT_CLAIMING = Rule(
     explains=_FOLLOWS,
     keys={"4": _waits_for_lock},
     unread=_poppers_unseen,
-    refuted=_popped,
+    refuted=_may_have_popped,
 )
 
 
@@ -388,6 +388,6 @@ def _no_pushes(s: RuleInput) -> str | None:
 
 
 RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full)
-NO_POPS = Rule("no pops", Severity.CRITICAL, 10.0, _not_moving, refuted=_popped)
+NO_POPS = Rule("no pops", Severity.CRITICAL, 10.0, _not_moving, refuted=_may_have_popped)
 NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes, probes=("counters",), unread=uncounted)
 OUTRUN = Rule("pushers outrun poppers", Severity.WARNING, 30.0, _outrun)

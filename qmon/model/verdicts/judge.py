@@ -49,7 +49,7 @@ def missing(s: RuleInput) -> str:
     reasons: dict[str, list[str]] = {}
     for name, reason in _lacking(s):
         reasons.setdefault(reason, []).append(name)
-    lines = [f"{_and(names)} {'is' if len(names) == 1 else 'are'} {why}" for why, names in reasons.items()]
+    lines = [f"{_listed(names, 'and')} {'is' if len(names) == 1 else 'are'} {why}" for why, names in reasons.items()]
     return "; ".join([strange.words, *lines] if strange is not None else lines)
 
 
@@ -98,8 +98,8 @@ def _why(s: RuleInput, figure: Figure) -> str:
     return next((f.words for f in s.failures), figure.reason or NOT_READ)
 
 
-def _and(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+def _listed(names: list[str], word: str) -> str:
+    return f" {word} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 HEALTHY: Final = "healthy"
@@ -181,7 +181,7 @@ def judge(
     What merely follows from another verdict is left out, and its hold time begins anew when that one has gone. A queue
     that was seen well is called so until critical evidence has lasted, so that a lull is no incident; any other is not.
     A verdict that was raised keeps its start while its evidence is not read, and for ``LULL_S`` without evidence,
-    unless a poll shows the opposite.
+    unless a poll refutes it.
 
     Args:
         given: the figures now.
@@ -255,7 +255,7 @@ def _seen_again(spans: Spans, code: str, now_at: float, hold_s: float) -> Eviden
 
 
 def _without_refuted(spans: Spans, given: RuleInput) -> dict[str, EvidenceSpan]:
-    """The spans but those of verdicts of which this poll shows the opposite."""
+    """The spans but those of verdicts that this poll refutes."""
     refuted = {rule.code for rule in RULES if rule.code in spans and rule.refuted(given)}
     return {code: span for code, span in spans.items() if code not in refuted}
 
@@ -303,7 +303,8 @@ def _throttled(s: RuleInput) -> bool:
 
 def _fine(s: RuleInput) -> Verdict:
     if seen_empty(s):
-        return Verdict(EMPTY, f"no message is ready{', in progress or blocked' if s.may_block else ' or in progress'}")
+        named = ["ready", *(["in progress"] if s.has("in_progress") else []), *(["blocked"] if s.may_block else [])]
+        return Verdict(EMPTY, f"no message is {_listed(named, 'or')}")
     return Verdict(HEALTHY, f"{_flowing(s)}; {s.blocked.text()} blocked" if s.blocked.value else _flowing(s))
 
 

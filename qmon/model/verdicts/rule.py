@@ -26,7 +26,8 @@ class RuleInput:
     the session that locks it all. ``samples`` and ``snapshot``: those of this poll; ``target`` and ``queue``: evidence
     that needs more than one poll or is about more than one queue. ``last_seen_at``: of a queue that is gone, when it
     was last read, server clock, seconds. ``rates_follow``: rates are not known in this poll, and will be in the next.
-    ``popped_uncounted``: messages left in the last few seconds, and no counter tells how many.
+    ``pops_unseen``: messages have left, or may have, and no rate tells: in the last few seconds their table's counters
+    stood still while rows left, or the queue was not read before this poll.
     """
 
     ready: Figure = _UNREAD
@@ -47,7 +48,7 @@ class RuleInput:
     locked: Locked | None = None
     last_seen_at: float | None = None
     rates_follow: bool = False
-    popped_uncounted: bool = False
+    pops_unseen: bool = False
     layout: Layout | None = None
     samples: QueueSamples | None = None
     snapshot: Snapshot | None = None
@@ -66,9 +67,9 @@ class RuleInput:
         return max(known) if self.pops is not None else None
 
     @property
-    def popped(self) -> bool:
-        """Whether messages are known to have left ``ready`` or the table in the last few seconds."""
-        return self.popped_uncounted or bool(self.moved)
+    def may_have_popped(self) -> bool:
+        """Whether messages have left ``ready`` or the table in the last few seconds, or nobody can say."""
+        return self.pops_unseen or bool(self.moved)
 
     @property
     def at_work(self) -> float:
@@ -119,7 +120,8 @@ class Rule:
         probes: names, or beginnings of names, of the probes that give its evidence. Where one has failed, a verdict
             that holds no longer is undecided rather than over.
         unread: whether nothing was read that it could be judged by; then it is undecided, too.
-        refuted: whether this poll shows the opposite; then it is over at once, and returns after its whole hold time.
+        refuted: whether this poll shows the opposite, or breaks the time that it must hold; then it is over at once,
+            and returns after its whole hold time.
     """
 
     code: str

@@ -71,6 +71,7 @@ class QueueTrack:
         self._window = RateWindow(self._window_s)
         self._committed = CommittedTrack()
         self._standing = StandingCounters()
+        self._broken = False
         self._prev: QueueSamples | None = None
         self._prev_uses: Uses = {}
         self._began_anew = False
@@ -184,6 +185,7 @@ class QueueTrack:
             self._forget()
         self._files = files
         unbroken, self._was_gone = unbroken and not self._was_gone, False
+        self._broken = not unbroken
         own = own_uses(uses, q)
         moved = self._advance(q, own, at, unbroken)
         if not unbroken:
@@ -357,7 +359,7 @@ class QueueTrack:
             net_rate=None if uncounted else rate(rates.net if rates else None, moved=False).evidence.value,
             fill=fill.evidence, blocked=more["blocked"].evidence, blocked_oldest=more["blocked_oldest"].evidence,
             locked=self._diagnosis.locked(snapshot, q), pauses=pauses, layout=q.layout, samples=q, snapshot=snapshot,
-            popped_uncounted=self._standing.pops_lately,
+            pops_unseen=self._standing.pops_lately or self._broken,
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )  # fmt: skip
         rule_input = replace(rule_input, queue=self._trends(at, rule_input, pop.evidence))
