@@ -22,9 +22,13 @@ Depth = Callable[[float], float]
 
 
 def hours(
-    depth: Depth, age: Callable[[float], float | None], minutes: int, takes_s: Depth = lambda _: 0.5
+    depth: Depth,
+    age: Callable[[float], float | None],
+    minutes: int,
+    takes_s: Depth = lambda _: 0.5,
+    popped_per_s: float | None = 20.0,
 ) -> Iterator[Seen]:
-    """What is found in each poll, one in ten seconds, of a queue that pops 20 messages a second."""
+    """What is found in each poll, one in ten seconds, of a queue that pops 20 messages a second by default."""
     track = TrendTrack()
     for second in range(0, 60 * minutes, 10):
         yield track.add(
@@ -32,8 +36,8 @@ def hours(
             depth(second),
             age(second),
             working=20 * takes_s(second),
-            finished_per_s=20.0,
-            popped_per_s=20.0,
+            finished_per_s=popped_per_s,
+            popped_per_s=popped_per_s,
         )
 
 
@@ -58,6 +62,15 @@ def test_a_leak_without_ages_is_found_by_what_the_poppers_need_for_it() -> None:
     assert found[-1].age_before_s is None
 
 
+@pytest.mark.parametrize("age", [lambda second: 8 + second / 2, lambda _: None], ids=["ages", "no ages"])
+def test_without_rates_a_backlog_that_rises_is_found_in_minutes(age: Callable[[float], float | None]) -> None:
+    found = [rise for rise, _ in hours(lambda second: 600 + 3 * second, age, 12, popped_per_s=None)]
+    first = next(place for place, rise in enumerate(found) if rise is not None)
+    assert first < 6 * 8
+    steady = hours(lambda second: 900 + 300 * (second % 120 < 60), age, 30, popped_per_s=None)
+    assert all(rise is None for rise, _ in steady)
+
+
 @pytest.mark.parametrize(
     ("depth", "age"),
     [
@@ -77,7 +90,7 @@ def test_a_gap_makes_it_begin_anew() -> None:
     track, found = TrendTrack(), list[tuple[float, Rise | None]]()
     for second in range(0, 4800, 20):
         at = second + (600.0 if second >= 2400 else 0.0)
-        rise, _ = track.add(at, leak(at), 8 + at / 8, working=None, finished_per_s=None, popped_per_s=None)
+        rise, _ = track.add(at, leak(at), 8 + at / 8, working=None, finished_per_s=None, popped_per_s=20.0)
         found.append((second, rise))
     assert [second for second, rise in found if rise is None and second > 2380][-1] >= 2400 + 1200
     assert found[118][1] is not None

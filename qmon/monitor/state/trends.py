@@ -13,7 +13,9 @@ _MINUTE_S: Final = 60.0
 _MOST: Final = 60
 """Minutes that are remembered."""
 _RISE: Final = 21
-"""A backlog rises if it did so for this many minutes at least."""
+"""A backlog rises if it did so for this many minutes at least, or ..."""
+_UNRATED: Final = 6
+"""... for this many, where no rate of pops tells sooner that it grows."""
 _BACKLOG: Final = 100
 """Fewer messages than this are no backlog."""
 _WAITS_S: Final = 60.0
@@ -82,7 +84,8 @@ class TrendTrack:
             ready: messages ready.
             oldest_s: age of the oldest of them, ``None`` if not known.
             working: messages in progress; with ``finished_per_s``, how long one takes.
-            popped_per_s: if the age is not known, how long the newest of ``ready`` will wait.
+            popped_per_s: if the age is not known, how long the newest of ``ready`` will wait; ``None`` if no rate of
+                pops is known.
         """
         if self._minutes and at - self._minutes[-1].at >= _GAP_S:
             self.clear()
@@ -97,11 +100,13 @@ class TrendTrack:
             minute.polls, minute.working = minute.polls + 1, minute.working + working
             minute.finished += finished_per_s
         wait_s = oldest_s if oldest_s is not None or not popped_per_s else ready / popped_per_s
-        return self._rise(at, ready, wait_s), self._slower()
+        return self._rise(at, ready, wait_s, rated=popped_per_s is not None), self._slower()
 
-    def _rise(self, at: float, ready: float, wait_s: float | None) -> Rise | None:
+    def _rise(self, at: float, ready: float, wait_s: float | None, *, rated: bool) -> Rise | None:
         """The backlog rises if it grew from each third of the time to the next, and the ages did, too."""
-        if len(self._minutes) <= _RISE or ready < _BACKLOG or wait_s is None or wait_s < _WAITS_S:
+        if len(self._minutes) <= (_RISE if rated else _UNRATED) or ready < _BACKLOG:
+            return None
+        if rated if wait_s is None else wait_s < _WAITS_S:
             return None
         minutes = list(self._minutes)[:-1]  # the newest has only begun
         third = len(minutes) // 3
