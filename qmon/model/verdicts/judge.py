@@ -21,6 +21,7 @@ from qmon.model.verdicts.flow import (
     NOT_CLAIMING,
     OUTRUN,
     PAUSED,
+    POSTPONED,
     RING_FULL,
     STARVED,
     STILL_S,
@@ -139,6 +140,7 @@ RULES: Final[tuple[Rule, ...]] = (
     BLOCKED,
     OUTRUN,
     NO_PUSHES,
+    POSTPONED,
     STARVED,
     BEHIND,
 )
