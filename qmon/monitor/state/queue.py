@@ -347,8 +347,9 @@ class QueueTrack:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
         uncounted = WHY in (push.reason, pop.reason)
         plotted = not (push.old or uncounted)
-        apart = figures.size(known.use, at) | figures.blocked_messages(q, at)
-        more = {name: now(name, figure) for name, figure in apart.items()}
+        more = {
+            name: now(name, f) for name, f in (figures.size(known.use, at) | figures.blocked_messages(q, at)).items()
+        }
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
         recent = self._window.rates(_SMOOTH_S)
