@@ -26,8 +26,8 @@ class RuleInput:
     the session that locks it all. ``samples`` and ``snapshot``: those of this poll; ``target`` and ``queue``: evidence
     that needs more than one poll or is about more than one queue. ``last_seen_at``: of a queue that is gone, when it
     was last read, server clock, seconds. ``rates_follow``: rates are not known in this poll, and will be in the next.
-    ``pops_unseen``: messages have left, or may have, and no rate tells: in the last few seconds their table's counters
-    stood still while rows left, or the queue was not read before this poll.
+    ``pops_unseen``: messages were popped, or may have been, without a rate: in the last few seconds rows left while
+    the counters of their table stood still, or this poll is the first after a break.
     """
 
     ready: Figure = _UNREAD
@@ -68,7 +68,7 @@ class RuleInput:
 
     @property
     def may_have_popped(self) -> bool:
-        """Whether messages have left ``ready`` or the table in the last few seconds, or nobody can say."""
+        """Whether messages have left ``ready`` or the table in the last few seconds, or may have."""
         return self.pops_unseen or bool(self.moved)
 
     @property

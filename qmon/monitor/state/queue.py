@@ -334,12 +334,12 @@ class QueueTrack:
         makers = self._makers(snapshot, q, ready, held, gap)
         ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (made(*each) for each in makers.items())
         oldest = _bounded(oldest, self._bound.see(q, at, snapshot.client_ms / 1000))
-        unmoved = failure_of("rates", snapshot, q.layout.queue)
 
         def rate(value: float | None, moved: bool = self._standing.pops) -> Figure:
             if value == 0 and moved:
                 return Figure.unknown(WHY)
-            return missing if value is None else aged("rates", of_before(Figure(value), behind_s, unmoved))
+            why = failure_of("rates", snapshot, q.layout.queue)
+            return missing if value is None else aged("rates", of_before(Figure(value), behind_s, why))
 
         push = rate(rates.pushed if rates else None, self._standing.pushes)
         pop = _pops(q, rates, rate)
@@ -347,12 +347,10 @@ class QueueTrack:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
         uncounted = WHY in (push.reason, pop.reason)
         plotted = not (push.old or uncounted)
-        more = {
-            name: now(name, f) for name, f in (figures.size(known.use, at) | figures.blocked_messages(q, at)).items()
-        }
+        apart = figures.size(known.use, at) | figures.blocked_messages(q, at)
+        more = {name: now(name, figure) for name, figure in apart.items()}
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
-        pauses = pauses_of(q.layout, snapshot.pauses)
-        recent = self._window.rates(_SMOOTH_S)
+        pauses, recent = pauses_of(q.layout, snapshot.pauses), self._window.rates(_SMOOTH_S)
         rule_input = RuleInput(
             ready=ready.evidence, in_progress=in_progress.evidence, stuck=stuck.evidence, oldest=oldest.evidence,
             push_rate=push.evidence, pop_rate=pop.evidence, timeout_s=q.layout.timeout_s, failures=failures,

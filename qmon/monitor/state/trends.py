@@ -17,7 +17,7 @@ _MOST: Final = 60
 _RISE: Final = 21
 """A backlog rises if it did so for this many minutes at least, or ..."""
 _UNRATED: Final = 6
-"""... for this many, where no rate of pops tells sooner that it grows."""
+"""... for this many, if no rate of pops is known that would show it sooner."""
 _BACKLOG: Final = 100
 """Fewer messages than this are no backlog."""
 _WAITS_S: Final = 60.0
@@ -219,7 +219,7 @@ class PostponedTrack:
         return self._found(at, scheduled, at_least=at_least)
 
     def _found(self, at: float, scheduled: float, *, at_least: bool) -> Postponed | None:
-        """What has been there since the last minute with as many as before, if the queue was busy until then."""
+        """Find the minute in which the number rose, if the queue was busy until then."""
         if scheduled < _POSTPONED:
             return None
         minutes = list(self._minutes)

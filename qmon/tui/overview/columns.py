@@ -25,9 +25,9 @@ MORE: Final = tuple(
         ("poppers_waiting", "WAITING"), ("fill", "FILL"), ("bytes", "SIZE"),
     )
 )  # fmt: skip
-"""There only where they are chosen, but for ``NOTICED``."""
+"""There only if they are chosen, except ``NOTICED``."""
 NOTICED: Final = ("scheduled", "dead")
-"""Also there without a choice, behind ``stuck``, once a queue has some: they wait, and no other column counts them."""
+"""Also there if none are chosen, behind ``stuck``, once a queue has such messages: no other column counts them."""
 _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
     "complete_rate": figures.aligned_rate, "fill": text.percent, "bytes": text.size,
 }  # fmt: skip

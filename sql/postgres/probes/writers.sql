@@ -2,8 +2,8 @@
 -- Subtransactions hold a lock of their own, so they are found too.
 -- > xid           transaction id as text
 -- > session       its session; 0 is a prepared transaction, which has none
--- > transaction_s seconds since its transaction began, or was prepared; 0 where it has just ended; NULL where our role may
---                 not see it, or the session does not report what it does
+-- > transaction_s seconds since its transaction began, or was prepared; 0 if it has just ended; NULL if our role may not
+--                 see it, or if the session does not report its activity
 -- > state         active, idle in transaction …; prepared
 -- > application   its application name; of a prepared transaction its name
 SELECT
