@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Final
@@ -288,9 +289,18 @@ class Scripted:
         """Begin."""
         self.sink = sink
 
-    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
+    def poll_now(self, *, whole: bool = False) -> None:
         """Remembered."""
-        self.asked.append(("poll_now", changed) if changed else "poll_now")
+        self.asked.append("poll_now")
+
+    @contextmanager
+    def changing(self, queue: str) -> Iterator[None]:
+        """Remembered, at its begin and its end."""
+        self.asked.append(("changing", queue))
+        try:
+            yield
+        finally:
+            self.asked.append(("changed", queue))
 
     def set_interval(self, seconds: float) -> None:
         """Remembered."""
