@@ -10,9 +10,9 @@ import pytest
 
 from qmon.model.figure import Figure
 from qmon.model.rates.forecast import Forecast, Trend
-from qmon.model.rates.trend import Postponed, Rise, Silence, Slower
+from qmon.model.rates.trend import Rise, Silence, Slower
 from qmon.model.verdicts import judge
-from qmon.monitor.state.trends import PostponedTrack, SilenceTrack, TrendTrack
+from qmon.monitor.state.trends import SilenceTrack, TrendTrack
 from tests.unit.test_verdicts import FINE
 
 pytestmark = pytest.mark.unit
@@ -177,59 +177,4 @@ def test_the_verdict_names_the_rollbacks() -> None:
     assert (verdict.code, verdict.proof) == (
         "no pushes",
         "no push for 2 m 11 s, 9.5/s before; 7.2 rollbacks/s in this database",
-    )
-
-
-def postponements(scheduled: Depth, pushed: Depth, minutes: int) -> list[tuple[int, Postponed | None]]:
-    """What is found in each poll, one in two seconds."""
-    track = PostponedTrack()
-    return [
-        (second, track.add(1000.0 + second, scheduled(second), pushed(second), at_least=False))
-        for second in range(0, 60 * minutes, 2)
-    ]
-
-
-STEP_AT = 1500
-
-
-def test_messages_that_get_a_due_time_hours_ahead_are_noticed_at_once_and_as_long_as_most_of_them_do() -> None:
-    found = postponements(
-        lambda second: 829.0 * (second >= STEP_AT), lambda second: 2.0 if second < STEP_AT else 0.0, 60
-    )
-    seen = [second for second, postponed in found if postponed is not None]
-    assert seen == list(range(STEP_AT, 3600, 2))
-    postponed = dict(found)[2000]
-    assert postponed is not None
-    assert (postponed.scheduled, postponed.before) == (829, 0)
-    assert postponed.over_s == pytest.approx(500, abs=60)
-
-
-def test_pushers_that_postpone_each_message_are_noticed() -> None:
-    found = postponements(lambda second: max(0.0, second - STEP_AT) + 3, lambda _: 2.0, 60)
-    assert found[-1][1] is not None
-    assert min(second for second, postponed in found if postponed is not None) < STEP_AT + 60
-
-
-@pytest.mark.parametrize(
-    ("scheduled", "pushed"),
-    [
-        (lambda second: 400.0 + 80 * (second % 600 < 300), lambda _: 2.0),
-        (lambda second: 30.0 * (second > STEP_AT), lambda _: 2.0),
-        (lambda second: 829.0 * (second >= 300), lambda _: 2.0),
-        (lambda second: 829.0 * (second >= STEP_AT), lambda _: 0.0),
-        (lambda second: 60.0 * (second >= STEP_AT), lambda _: 20.0),
-    ],
-    ids=["always some", "few", "from the start", "a queue that is not busy", "a few of many"],
-)
-def test_what_is_usual_for_a_queue_is_not_noticed(scheduled: Depth, pushed: Depth) -> None:
-    late = [postponed for second, postponed in postponements(scheduled, pushed, 60) if second > STEP_AT + 120]
-    assert not any(late)
-
-
-def test_the_verdict_says_how_many_messages_are_due_later() -> None:
-    given = replace(FINE, queue=replace(FINE.queue, postponed=Postponed(1001.0, 3.0, 300.0, at_least=True)))
-    (verdict,), _ = judge(given, 0.0, {})
-    assert (verdict.code, verdict.proof) == (
-        "messages postponed",
-        "at least 1,001 messages are due later, 3 until 5 m 00 s ago",
     )

@@ -1,4 +1,4 @@
-"""Findings of the last hour of a queue: a backlog rises, messages take longer or are postponed, producers stopped."""
+"""Findings of the last hour of a queue: a backlog rises, messages take longer, producers stopped."""
 
 from __future__ import annotations
 
@@ -42,16 +42,3 @@ class Silence:
 
     silent_s: float
     before_per_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Postponed:
-    """Most messages of the last ``over_s`` seconds are due later, which is not usual for the queue.
-
-    ``scheduled``: messages that are due later, ``at_least`` so many; ``before``: how many there were until then.
-    """
-
-    scheduled: float
-    before: float
-    over_s: float
-    at_least: bool = False

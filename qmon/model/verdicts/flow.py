@@ -387,16 +387,7 @@ def _no_pushes(s: RuleInput) -> str | None:
     return f"no push for {duration(silence.silent_s)}, {rate(silence.before_per_s)}/s before{rolled_back}"
 
 
-def _postponed(s: RuleInput) -> str | None:
-    found = s.queue.postponed
-    if found is None:
-        return None
-    many = f"{'at least ' if found.at_least else ''}{found.scheduled:,.0f}"
-    return f"{many} messages are due later, {found.before:,.0f} until {duration(found.over_s)} ago"
-
-
 RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full)
 NO_POPS = Rule("no pops", Severity.CRITICAL, 10.0, _not_moving, refuted=_may_have_popped)
 NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes, probes=("counters",), unread=uncounted)
-POSTPONED = Rule("messages postponed", Severity.WARNING, 0.0, _postponed, probes=("scheduled",))
 OUTRUN = Rule("pushers outrun poppers", Severity.WARNING, 30.0, _outrun)

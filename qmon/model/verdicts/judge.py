@@ -21,7 +21,6 @@ from qmon.model.verdicts.flow import (
     NOT_CLAIMING,
     OUTRUN,
     PAUSED,
-    POSTPONED,
     RING_FULL,
     STARVED,
     STILL_S,
@@ -140,7 +139,6 @@ RULES: Final[tuple[Rule, ...]] = (
     BLOCKED,
     OUTRUN,
     NO_PUSHES,
-    POSTPONED,
     STARVED,
     BEHIND,
 )

@@ -1,15 +1,14 @@
-"""What one queue did over the last hour, minute by minute: whether its backlog rises, whether messages take longer or
-are postponed, whether producers stopped."""
+"""What one queue did over the last hour, minute by minute: whether its backlog rises, whether messages take longer,
+whether producers stopped."""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from itertools import accumulate
 from statistics import median
 from typing import Final
 
-from qmon.model.rates.trend import Postponed, Rise, Silence, Slower
+from qmon.model.rates.trend import Rise, Silence, Slower
 
 _MINUTE_S: Final = 60.0
 _MOST: Final = 60
@@ -35,10 +34,6 @@ _MISSED: Final = 60
 """Silence is one only after as many pushes as this should have come, and ..."""
 _LONGER: Final = 5
 """... after this many times the longest break of the last hour."""
-_POSTPONED: Final = 50
-"""Fewer messages that are due later than before are nothing to report."""
-_USUAL: Final = 2
-"""Up to this many times as many messages as before are no surprise."""
 _GAP_S: Final = 300.0
 """After a longer gap, qmon forgets the minutes before it."""
 
@@ -185,51 +180,3 @@ class SilenceTrack:
             self._minutes.append((at, 0.0))
         first_at, count = self._minutes[-1]
         self._minutes[-1] = first_at, count + pushed
-
-
-@dataclass(slots=True)
-class _Due:
-    """Messages due later in the polls of one minute, the fewest and the most, and how many were pushed in it."""
-
-    at: float
-    least: float
-    most: float
-    pushed: float
-
-
-class PostponedTrack:
-    """How many messages of one queue were due later in the last hour. Not thread-safe: one thread folds."""
-
-    def __init__(self) -> None:
-        self._minutes: deque[_Due] = deque(maxlen=_MOST)
-
-    def add(self, at: float, scheduled: float, pushed: float | None, *, at_least: bool) -> Postponed | None:
-        """Take in one poll at ``at`` (server clock, seconds).
-
-        ``scheduled``: messages due later, ``at_least`` so many. ``pushed``: messages since the poll before, ``None`` if
-        not known.
-        """
-        if self._minutes and at - self._minutes[-1].at >= _GAP_S:
-            self._minutes.clear()
-        if not self._minutes or at - self._minutes[-1].at >= _MINUTE_S:
-            self._minutes.append(_Due(at, scheduled, scheduled, 0.0))
-        minute = self._minutes[-1]
-        minute.least, minute.most = min(minute.least, scheduled), max(minute.most, scheduled)
-        minute.pushed += pushed or 0.0
-        return self._found(at, scheduled, at_least=at_least)
-
-    def _found(self, at: float, scheduled: float, *, at_least: bool) -> Postponed | None:
-        """Find the minute in which the number rose, if the queue was busy until then."""
-        if scheduled < _POSTPONED:
-            return None
-        minutes = list(self._minutes)
-        most = list(accumulate((minute.most for minute in minutes), max))
-        for begin in range(len(minutes) - 1, _BUSY - 1, -1):
-            before = most[begin - 1]
-            if scheduled - before < _POSTPONED or scheduled <= _USUAL * before:
-                continue
-            pushed = sum(minute.pushed for minute in minutes[begin:])
-            busy = all(minute.pushed for minute in minutes[begin - _BUSY : begin])
-            if busy and (at_least or 2 * (scheduled - before) >= pushed):
-                return Postponed(scheduled, before, at - minutes[begin].at, at_least)
-        return None
