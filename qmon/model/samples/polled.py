@@ -309,6 +309,13 @@ class DepthSample:
 
 
 @dataclass(frozen=True, slots=True)
+class EmptySample:
+    """One row: whether no message is left in a table that only a scan counts; ``None``: too large to look."""
+
+    empty: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class MessageSample:
     """One row a message, for the queue screen. ``age_s``: seconds since it was started, or else enqueued."""
 
