@@ -29,6 +29,7 @@ from qmon.model.samples.groups import (
     GroupStateSample,
     GroupStepsAtSample,
     GroupStepsSample,
+    GroupStrangeSample,
     GroupWorkersSample,
 )
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
@@ -108,7 +109,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "plan_history": PlanHistorySample, "plans": PlanSample,
     "log": LogSample, "replication": ReplicationSample,
     "group_last": GroupLastSample, "group_messages": polled.MessageSample, "group_owners": GroupOwnerSample,
-    "group_blockers": GroupBlockerSample,
+    "group_blockers": GroupBlockerSample, "group_strange": GroupStrangeSample,
     "group_states": GroupStateSample, "group_states_by": GroupStateSample, "group_workers": GroupWorkersSample,
     "group_steps": GroupStepsSample, "group_steps_at": GroupStepsAtSample,
 }  # fmt: skip

@@ -257,7 +257,7 @@ class QueueProbes:
         return [self._of(self._empty_probe, EmptySample, values)]
 
     def found_empty(self, results: Results) -> bool:
-        """Whether this poll has found no message that is ready, in progress, blocked or in a state that is not known."""
+        """Whether this poll has found no message that is ready, in progress, blocked or in an unknown state."""
         found = first(results, self._empty_probe, self.layout.queue)
         return found is not None and found.empty is True
 

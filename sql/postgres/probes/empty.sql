@@ -1,10 +1,10 @@
--- Whether no message is left in a table whose messages only a scan counts. Stops at the first message that is due. Of a
--- table of more than :pages pages nothing is read: deletes may have left any number of dead rows there.
+-- Whether no message is left in a table whose messages only a scan counts. Stops at the first message that is due. Tables
+-- of more than :pages pages are not read, since deletes may have left any number of dead rows there.
 -- {table}    the queue's table
 -- {due_at?}  column: when a message is due
 -- :table_id  the table's oid
 -- :pages     pages of the table and its partitions up to which rows are looked for
--- > empty    no message is due; NULL where the table is larger, or one of its parts has no pages to measure
+-- > empty    no message is due; NULL if the table is larger, or one of its parts has no pages to measure
 WITH RECURSIVE part AS (
     SELECT CAST(:table_id AS oid) AS id
     UNION

@@ -1,5 +1,5 @@
 -- Whether no message is left in a table whose messages only a scan counts: all rows are done, dead or due later. Stops at
--- the first other row. Of a table of more than :pages pages nothing is read: deletes may have left any number of dead rows
+-- the first other row. Tables of more than :pages pages are not read, since deletes may have left any number of dead rows
 -- there.
 -- {table}    the queue's table
 -- {state}    column: the state
@@ -7,9 +7,9 @@
 -- :table_id  the table's oid
 -- :pages     pages of the table and its partitions up to which rows are looked for
 -- :ready     the state value of a ready message
--- :done      the state value of a finished message, NULL where there is none
--- :dead      the state value of a dead message, NULL where there is none
--- > empty    every row is done, dead or due later; NULL where the table is larger, or one of its parts has no pages to
+-- :done      the state value of a finished message, NULL if there is none
+-- :dead      the state value of a dead message, NULL if there is none
+-- > empty    every row is done, dead or due later; NULL if the table is larger, or one of its parts has no pages to
 --            measure
 WITH RECURSIVE part AS (
     SELECT CAST(:table_id AS oid) AS id

@@ -1,10 +1,10 @@
--- Whether no message is left in a table whose messages only a scan counts. Stops at the first message that is due. Of a
--- table of more than :pages pages nothing is read: deletes may have left any number of empty pages there.
+-- Whether no message is left in a table whose messages only a scan counts. Stops at the first message that is due. Tables
+-- of more than :pages pages are not read, since deletes may have left any number of empty pages there.
 -- {table}    the queue's table
 -- {due_at?}  column: when a message is due
 -- :table_id  the table's object id
 -- :pages     pages of the table up to which rows are looked for
--- > empty    no message is due; NULL where the table is larger
+-- > empty    no message is due; NULL if the table is larger
 SELECT CAST(CASE MAX(p.small) WHEN 1 THEN CASE WHEN COUNT(s.qmon_row) = 0 THEN 1 ELSE 0 END END AS bit) AS empty
 FROM (
     SELECT CASE WHEN SUM(a.total_pages) <= CAST(:pages AS bigint) THEN 1 ELSE 0 END AS small
