@@ -90,6 +90,11 @@ class TableCount:
         return max(began, self.counted_at - _LAG_S)
 
     @property
+    def may_be_empty(self) -> bool:
+        """Whether it has found no message that is ready, in progress or in a state that is not known."""
+        return not (self.ready or self.in_progress or self.strange)
+
+    @property
     def waits_for_time(self) -> bool:
         """Whether a figure may change while nobody writes: messages become due, or stuck."""
         return bool(self.scheduled) or (self.stuck is not None and self.stuck < (self.in_progress or 0))

@@ -21,17 +21,24 @@ from qmon.model.waits.waiting import Waiting
 
 @dataclass(frozen=True, slots=True)
 class Archiving:
-    """The done messages of one queue. ``growth``: messages per second over the last ``over_s`` seconds.
+    """The done messages of one queue that were not archived.
 
-    ``silent_s``: seconds since rows were last deleted, as far as was watched; ``usual_s``: the longest time between two
-    deletions seen so far, ``None`` where fewer than two were.
+    Attributes:
+        done: how many there are.
+        grown: how many more than the fewest since rows were last deleted.
+        silent_s: seconds since rows were last deleted, as far as was watched.
+        usual_s: the longest break between two runs of deletions seen so far, in seconds; 0 if rows were deleted all the
+            time; ``None`` if too few breaks were seen to know.
+        most: the most done messages seen when rows were deleted; ``None`` if none were.
+        untouched: the server's counters say that no row was ever deleted.
     """
 
     done: float
-    growth: float
-    over_s: float
+    grown: float
     silent_s: float
     usual_s: float | None
+    most: float | None
+    untouched: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ MONITOR: Final = Path(__file__).parents[2] / "qmon" / "monitor"
 ASKED_BY_DOCTOR: Final = (
     "doctor.py", "probes/queue.py", "probes/locks.py", "probes/table_counters.py", "poll/standby.py",
     "background/scan.py", "background/fragmentation.py", "background/plans.py", "probes/groups.py",
-    "probes/group_steps.py", "probes/target_probes.py",
+    "probes/group_steps.py", "probes/group_strange.py", "probes/target_probes.py",
 )  # fmt: skip
 """Where the statements of the checkup are made."""
 NOT_BY_DOCTOR: Final = {

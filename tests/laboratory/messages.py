@@ -18,6 +18,8 @@ from tests.queues import routine
 
 SILENT_S: Final = 20.0
 """An archiver that was seen is missed after so long."""
+# Polls after which an archiver that comes every second is known to do so.
+KNOWN_POLLS: Final = 35
 
 
 @contextlib.contextmanager
@@ -90,6 +92,7 @@ def twice(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 @contextlib.contextmanager
 def unarchived(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """The archiver, which came every second, comes no more; cured by hand: everything that is done is archived."""
+    lab.watched.view(polls=KNOWN_POLLS, timeout=150)
     lab.load.change(layout.queue, "keeper", every_s=3600.0)
     yield ()
     archived = f"SELECT {routine(layout, 'archive')}(500)"

@@ -29,6 +29,7 @@ from qmon.model.samples.groups import (
     GroupStateSample,
     GroupStepsAtSample,
     GroupStepsSample,
+    GroupStrangeSample,
     GroupWorkersSample,
 )
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
@@ -74,7 +75,8 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "clients": ClientSample, "clock": polled.ClockSample, "cost": polled.CostSample,
     "deadlock_file": ReportFile, "deadlock_graphs": GraphSample, "deadlock_reports": ReportSample,
     "priorities": PrioritySample, "priorities_state": PrioritySample,
-    "depth": polled.DepthSample, "head": polled.HeadSample,
+    "depth": polled.DepthSample, "empty": polled.EmptySample, "empty_state": polled.EmptySample,
+    "head": polled.HeadSample,
     "head_any": polled.WalkSample, "head_due": polled.HeadSample, "head_state": polled.HeadSample,
     "head_state_due": polled.HeadSample, "head_walk": polled.WalkSample,
     "locks": LockSample, "unseen": UnseenSample, "unseen_any": UnseenSample, "unseen_due": UnseenSample,
@@ -107,7 +109,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "plan_history": PlanHistorySample, "plans": PlanSample,
     "log": LogSample, "replication": ReplicationSample,
     "group_last": GroupLastSample, "group_messages": polled.MessageSample, "group_owners": GroupOwnerSample,
-    "group_blockers": GroupBlockerSample,
+    "group_blockers": GroupBlockerSample, "group_strange": GroupStrangeSample,
     "group_states": GroupStateSample, "group_states_by": GroupStateSample, "group_workers": GroupWorkersSample,
     "group_steps": GroupStepsSample, "group_steps_at": GroupStepsAtSample,
 }  # fmt: skip

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+
+import pytest
 
 from qmon.model.evidence import Archiving, QueueEvidence
 from qmon.model.figure import Figure
 from qmon.model.samples.polled import CounterSample
 from qmon.model.verdicts import judge
+from qmon.model.verdicts.flow import BEHIND
 from qmon.monitor.state.diagnosis import ArchiveTrack
 from tests.unit.test_verdicts import FINE
 
 COUNTERS = CounterSample(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8192)
+NEVER = Archiving(10_000, 2_000, 40.0, None, None, untouched=True)
+STOPPED = Archiving(2_000, 1_900, 40.0, 13.0, 900.0, untouched=False)
 
 
 def said(archiving: Archiving | None, seconds: float = 10.0) -> dict[str, str]:
@@ -21,31 +27,112 @@ def said(archiving: Archiving | None, seconds: float = 10.0) -> dict[str, str]:
 
 
 def test_done_messages_that_grow_while_nothing_is_archived() -> None:
-    never = Archiving(10_000, 45.0, 30.0, 40.0, None)
-    assert said(never) == {
-        "archive behind": "~10,000 done and not archived, growing 45.0/s; nothing was archived for 40 s"
+    assert said(NEVER) == {"archive behind": "~10,000 done and not archived; no row of the table was ever deleted"}
+    assert said(STOPPED) == {
+        "archive behind": "~2,000 done and not archived; nothing was archived for 40 s, at most 13 s before"
     }
-    assert said(never, 9.9).keys() == {"healthy"}
-    for fine in (
-        replace(never, done=9_999),
-        replace(never, growth=0.0),
-        replace(never, silent_s=19.9),
-        replace(never, usual_s=14.0),
+    assert said(NEVER, 9.9).keys() == {"healthy"}
+
+
+@pytest.mark.parametrize(
+    "fine",
+    [
         None,
-    ):
-        assert said(fine, 60.0).keys() == {"healthy"}
-    assert "archive behind" in said(replace(never, done=1_000, usual_s=10.0))
-    assert said(replace(never, done=999, usual_s=10.0)).keys() == {"healthy"}
+        replace(NEVER, done=9_999),
+        replace(NEVER, grown=99),
+        replace(NEVER, silent_s=19.9),
+        replace(NEVER, untouched=False),
+        replace(STOPPED, done=1_799),
+        replace(STOPPED, done=999, most=10.0, grown=900),
+        replace(STOPPED, silent_s=38.9),
+        replace(STOPPED, usual_s=None),
+    ],
+)
+def test_no_archiver_is_behind_without_all_of_the_evidence(fine: Archiving | None) -> None:
+    assert said(fine, 60.0).keys() == {"healthy"}
 
 
-def test_the_longest_break_of_an_archiver_is_learnt_and_forgotten_at_a_reset() -> None:
+def watched(polls: Iterable[tuple[float, float, int]], track: ArchiveTrack | None = None) -> set[float]:
+    """The times with evidence, of polls with a time, the messages that were done so far, and those archived."""
+    track = track or ArchiveTrack()
+    behind: set[float] = set()
+    for at, done, archived in polls:
+        counters = replace(COUNTERS, inserted=round(done), live=round(done) - archived, deleted=archived)
+        evidence = QueueEvidence(archiving=track.add(counters, Figure(done - archived), at))
+        if BEHIND.proof(replace(FINE, queue=evidence)) is not None:
+            behind.add(at)
+    return behind
+
+
+def polls(
+    seconds: int, pushed: Callable[[int], float], archives: Callable[[int, float], float], before: int = 0
+) -> list[tuple[float, float, int]]:
+    """One poll each second. ``pushed``: messages in a second; ``archives``: how many of so many done it takes."""
+    done, archived, found = float(before), 0, []
+    for at in range(seconds):
+        done += pushed(at)
+        archived += int(archives(at, done - archived))
+        found.append((float(at), done, archived))
+    return found
+
+
+def steady(_: int) -> float:
+    return 60.0
+
+
+def in_bursts(at: int) -> float:
+    return 200.0 if at % 60 < 20 else 0.0
+
+
+HEALTHY = {
+    "all the time": lambda at, done: done,
+    "a run every five minutes": lambda at, done: min(done, 2_000) if at % 300 < 15 else 0,
+    "a run every ten minutes": lambda at, done: min(done, 9_000) if at % 600 < 8 else 0,
+    "once there are many": lambda at, done: done if done > 8_000 else 0,
+    "at odd times": lambda at, done: done if at % 97 == 0 or at % 41 == 0 else 0,
+}
+
+
+@pytest.mark.parametrize("archives", HEALTHY.values(), ids=HEALTHY)
+@pytest.mark.parametrize("pushed", [steady, in_bursts])
+@pytest.mark.parametrize("restart", [0, 4, 61, 333])
+def test_an_archiver_that_comes_in_its_own_time_is_never_behind(
+    archives: Callable[[int, float], float], pushed: Callable[[int], float], restart: int
+) -> None:
+    hour = polls(3_600, pushed, archives, before=9_000)
+    assert watched(hour[restart:]) == set()
+
+
+@pytest.mark.parametrize("archives", HEALTHY.values(), ids=HEALTHY)
+@pytest.mark.parametrize("pushed", [steady, in_bursts])
+def test_an_archiver_that_stops_is_behind_once_and_until_it_comes_again(
+    archives: Callable[[int, float], float], pushed: Callable[[int], float]
+) -> None:
+    def stops(at: int, done: float) -> float:
+        return 0 if 3_600 <= at < 7_200 else archives(at, done)
+
+    behind = sorted(watched(polls(7_300, pushed, stops)))
+    assert behind, "it is found within an hour"
+    assert behind == [float(at) for at in range(int(behind[0]), int(behind[-1]) + 1)], "once, also between bursts"
+    assert behind[0] < 3_600 + 2_400
+    assert 7_199 <= behind[-1] <= 7_200 + 300
+
+
+def test_a_table_that_nothing_was_ever_deleted_from_is_behind_once() -> None:
+    behind = sorted(watched(polls(3_600, in_bursts, lambda at, done: 0)))
+    assert behind == [float(at) for at in range(int(behind[0]), 3_600)]
+
+
+def test_the_counters_of_a_table_that_was_filled_before_them_say_nothing_of_its_archiver() -> None:
     track = ArchiveTrack()
-    polls = ((0.0, 50), (10.0, 50), (20.0, 60), (26.0, 70), (40.0, 90))
-    found = [track.add(replace(COUNTERS, deleted=deleted), Figure(1_000 + at), at) for at, deleted in polls]
-    assert found[-1] == Archiving(1_040.0, 1.0, 30.0, 0.0, 14.0)
-    later = track.add(replace(COUNTERS, deleted=90), Figure(1_100.0), 70.0)
-    assert later is not None
-    assert (later.silent_s, later.usual_s, later.growth) == (30.0, 14.0, 2.0)
-    assert track.add(COUNTERS, Figure(1_100.0), 72.0) == Archiving(1_100.0, 0.0, 0.0, 0.0, None)
-    assert track.add(None, Figure(5.0), 74.0) is None
-    assert track.add(COUNTERS, Figure.unknown("a flag"), 76.0) is None
+    found = track.add(replace(COUNTERS, inserted=20_000, live=600_000), Figure(600_000.0), 0.0)
+    assert found is not None
+    assert not found.untouched
+
+
+def test_a_reset_of_the_counters_begins_anew() -> None:
+    track = ArchiveTrack()
+    watched(polls(100, steady, HEALTHY["at odd times"]), track)
+    assert track.add(COUNTERS, Figure(1_100.0), 172.0) == Archiving(1_100.0, 0.0, 0.0, None, None, untouched=True)
+    assert track.add(None, Figure(5.0), 174.0) is None
+    assert track.add(COUNTERS, Figure.unknown("a flag"), 176.0) is None

@@ -133,6 +133,18 @@ def tables_of(condition: Condition) -> frozenset[str]:
     return frozenset()
 
 
+def without_locks(condition: Condition) -> Condition:
+    """The same without what advisory locks say, which may change while a statement reads rows."""
+    match condition:
+        case AdvisoryLock():
+            return ALWAYS
+        case Every(of):
+            return Every(tuple(map(without_locks, of)))
+        case Some(of):
+            return Some(tuple(map(without_locks, of)))
+    return condition
+
+
 TableColumn = tuple[str, str]
 """A table of the group's schema, and a column of it."""
 

@@ -8,8 +8,8 @@ from functools import reduce
 from operator import or_
 from typing import Final, Literal
 
-from qmon.model.groups.conditions import NEVER, ColumnRef, Condition, Every, TableColumn, Timed, Uses, uses
-from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, LayoutSource, TableName
+from qmon.model.groups.conditions import NEVER, ColumnRef, Condition, Every, OneOf, TableColumn, Timed, Uses, uses
+from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, LayoutSource, StateValue, TableName
 from qmon.model.layout.table_facts import ListPath
 from qmon.model.layout.zones import COUNTED, UTC_ZONE, Zone
 
@@ -174,13 +174,29 @@ class Group:
 class FoundGroup:
     """A group that is there: the id of its table, and how many rows that has, as the catalogue estimates them.
 
-    ``walk``: the index along which its messages are listed, if there is one that holds all of them.
+    ``walk``: the index along which its messages are listed, if there is one that holds all of them. ``labels``: those
+    of the enum column that its states differ by; ``None``: there is no such column.
     """
 
     group: Group
     table_id: int
     rows: int | None
     walk: ListPath | None = None
+    labels: frozenset[str] | None = None
+
+
+def state_column(group: Group) -> tuple[ColumnRef, tuple[StateValue, ...]] | None:
+    """The column of its rows whose value each state needs, and the values that are known; ``None`` without one."""
+    found: list[dict[ColumnRef, tuple[StateValue, ...]]] = []
+    for state in group.states:
+        parts = state.when.of if isinstance(state.when, Every) else (state.when,)
+        if NEVER not in parts:
+            tests = (part for part in parts if isinstance(part, OneOf) and not part.negated)
+            found.append({test.column: test.values for test in tests if test.column == ColumnRef(test.column.name)})
+    for column in found[0] if found else ():
+        if all(column in tests for tests in found):
+            return column, tuple(dict.fromkeys(value for tests in found for value in tests[column]))
+    return None
 
 
 def _named(column: str | None, table: str, *, as_time: bool = False) -> list[Uses]:

@@ -19,6 +19,15 @@ class GroupStateSample:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupStrangeSample:
+    """One row for each queue and value of the state that has messages in no known state."""
+
+    queue: str | None
+    value: str | None
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
 class GroupOwnerSample(OwnerSample):
     """The same as of any queue, with the queue that the message is in."""
 

@@ -246,7 +246,8 @@ class StateValueSample:
 class StrangeStates:
     """Messages in states that qmon does not know.
 
-    ``column``: the state. ``values``: those states as text, or some of them. ``counted``: how many messages;
+    ``column``: the state, empty if no column says it. ``values``: those states as text, or some of them; none if all
+    values are known, and other columns tell that the messages are in no known state. ``counted``: how many messages;
     ``at_least``: there may be more.
     """
 
@@ -258,11 +259,13 @@ class StrangeStates:
     @property
     def words(self) -> str:
         """The values, and how many messages have them, in one clause."""
+        about = "at least " if self.at_least else ""
+        messages = f"{about}{self.counted:,} message{'' if self.counted == 1 else 's'}"
+        if not self.values:
+            return f"{messages} in no state that qmon knows"
         listed = ", ".join(f"`{value}`" for value in self.values[:_LISTED])
         more = ", …" if len(self.values) > _LISTED else ""
         noun = "value" if len(self.values) == 1 else "values"
-        about = "at least " if self.at_least else ""
-        messages = f"{about}{self.counted:,} message{'' if self.counted == 1 else 's'}"
         known = f"this table has the {noun} {listed}{more}, which qmon does not know"
         return f"{known}: {messages} by `{self.column}`"
 
@@ -307,6 +310,13 @@ class DepthSample:
 
     counted_at: float
     ready: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmptySample:
+    """One row: whether no message is left in a table that only a scan counts; ``None``: too large to look."""
+
+    empty: bool | None
 
 
 @dataclass(frozen=True, slots=True)

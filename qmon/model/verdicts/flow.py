@@ -39,19 +39,28 @@ PAUSED = Rule(
 _SILENT_S: Final = 20.0
 _OFTEN: Final = 3.0
 """An archiver has stopped once it is silent for this many times its longest break so far."""
+_MORE: Final = 2.0
+"""… and this many times as many messages are done as at most when it came before."""
 _KNOWN: Final = 1_000
 _NEVER: Final = 10_000
-"""Done messages from which it is raised: where rows have been archived before (known), and where none ever were."""
+"""Done messages from which it is raised: if rows have been archived before (known), and if none ever were."""
+_GROWN: Final = 100
+_GROWN_SHARE: Final = 0.01
+"""Done messages grow once there are so many more, and more by this share: counts of them vary a little."""
 
 
 def _behind(s: RuleInput) -> str | None:
+    """Done messages that no archiver takes. Lasts until rows are deleted, also while no message is pushed."""
     a = s.queue.archiving
-    if a is None or a.growth <= 0 or a.silent_s < max(_SILENT_S, _OFTEN * (a.usual_s or 0.0)):
+    if a is None or a.silent_s < _SILENT_S or a.grown < max(_GROWN, _GROWN_SHARE * a.done):
         return None
-    if a.done < (_NEVER if a.usual_s is None else _KNOWN):
+    if a.usual_s is None or a.most is None:
+        never = a.untouched and a.done >= _NEVER
+        return f"~{a.done:,.0f} done and not archived; no row of the table was ever deleted" if never else None
+    if a.silent_s < _OFTEN * a.usual_s or a.done < max(_KNOWN, _MORE * a.most):
         return None
-    grows = f"~{a.done:,.0f} done and not archived, growing {a.growth:,.1f}/s"
-    return f"{grows}; nothing was archived for {duration(a.silent_s)}"
+    before = f", at most {duration(a.usual_s)} before" if a.usual_s else ""
+    return f"~{a.done:,.0f} done and not archived; nothing was archived for {duration(a.silent_s)}{before}"
 
 
 BEHIND = Rule(

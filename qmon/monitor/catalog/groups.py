@@ -9,8 +9,9 @@ from qmon.errors import BadInput
 from qmon.libraries.catalogue import libraries
 from qmon.libraries.recognise import explained, may_belong, recognise, table_queues
 from qmon.model.config_reader import nearest
-from qmon.model.groups.group import FoundGroup, Group, Steps
-from qmon.model.groups.labels import without_missing_labels
+from qmon.model.groups.conditions import TableColumn
+from qmon.model.groups.group import FoundGroup, Group, Steps, state_column
+from qmon.model.groups.labels import Labels, without_missing_labels
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.zones import UTC_ZONE, Zone
 from qmon.model.snapshot import ProbeFailure
@@ -116,8 +117,9 @@ def completed(group: Group, details: Details, local: Callable[[], Zone]) -> Foun
                 f"{steps.table}.{steps.at} has no time zone: steps are found by a time that has one, or is UTC"
             )
     walk = walk_of(own, (group.id,), _queue_column(group))
-    group = replace(without_missing_labels(group, _labels(group, details)), zones=tuple(zones))
-    return FoundGroup(group, own.table.table_id, own.table.estimated_rows, walk)
+    labels = _labels(group, details)
+    group = replace(without_missing_labels(group, labels), zones=tuple(zones))
+    return FoundGroup(group, own.table.table_id, own.table.estimated_rows, walk, _state_labels(group, labels))
 
 
 def _numbered(table: TableDetails, id_: str) -> bool:
@@ -132,13 +134,20 @@ def _found(group: Group, rows: dict[TableName, TableRow], details: Details, loca
     if group.source is LayoutSource.CONFIGURATION:
         return completed(group, details, local)
     walk = walk_of(details(group.table), (group.id,), _queue_column(group))
-    found = without_missing_labels(group, _labels(group, details))
-    return FoundGroup(found, rows[group.table].table_id, rows[group.table].estimated_rows, walk)
+    labels = _labels(group, details)
+    found, row = without_missing_labels(group, labels), rows[group.table]
+    return FoundGroup(found, row.table_id, row.estimated_rows, walk, _state_labels(found, labels))
 
 
-def _labels(group: Group, details: Details) -> dict[tuple[str, str], frozenset[str]]:
+def _state_labels(group: Group, labels: Labels) -> frozenset[str] | None:
+    """Return the labels of the enum column that its states differ by, if there is one."""
+    found = state_column(group)
+    return None if found is None else labels.get((group.table.name, found[0].name))
+
+
+def _labels(group: Group, details: Details) -> Labels:
     """The labels of each enum column that the group reads."""
-    found: dict[tuple[str, str], frozenset[str]] = {}
+    found: dict[TableColumn, frozenset[str]] = {}
     for table, name in sorted(group.uses.columns):
         of_table = details(TableName(group.schema, table))
         # A reading that met a lock has no labels, and then nothing is known of them.

@@ -300,7 +300,11 @@ class Poller:
             self._emit(attempt, snapshot)
             self._failing.see({f"{self._target}: {f.probe} of {f.queue or 'all'}": f.reason for f in snapshot.failures})
             self._catalog.learn_states(
-                {q.layout.queue: q.strange.values for q in snapshot.queues if q.strange is not None}
+                {
+                    q.layout.queue: q.strange.values
+                    for q in snapshot.queues
+                    if q.strange is not None and q.layout.part is None
+                }
             )
             self._catalog.gone = self._catalog.gone or any(failure.gone for failure in snapshot.failures)
             took = time.monotonic() - began

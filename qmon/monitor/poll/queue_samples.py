@@ -11,7 +11,14 @@ from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.groups import BlockedMessages
-from qmon.model.samples.polled import HeldSample, StrangeStates, WalkSample
+from qmon.model.samples.polled import (
+    CountSample,
+    HeadSample,
+    HeldSample,
+    ProgressSample,
+    StrangeStates,
+    WalkSample,
+)
 from qmon.model.snapshot import QueueSamples
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.scan_counts import uncounted, version_of
@@ -19,7 +26,7 @@ from qmon.monitor.poll.budget import ProbeBudget
 from qmon.monitor.poll.server import ServerProbes
 from qmon.monitor.probes.listing import page_of
 from qmon.monitor.probes.locks import ROWS_HIDDEN, Locks
-from qmon.monitor.probes.memo import COUNT_LIMIT, Memo
+from qmon.monitor.probes.memo import COUNT_LIMIT, FULL, Memo
 from qmon.monitor.probes.messages import MessageProbes, messages_of
 from qmon.monitor.probes.queue import BLOCKED, QueueProbes, head_of, ring_probe
 from qmon.monitor.probes.statements import Found, Results, first
@@ -67,6 +74,8 @@ class QueueFiling:
         held: tuple[HeldSample, ...] | None = found.get(probes.held_probe or "", none_held)
         if last is not None and pops_in_transaction(layout):
             held, held_at = last[0], now_at - last[1]
+        empty = probes.found_empty(results)
+        memo.may_be_empty = counted.count is not None and counted.count.may_be_empty
         walked = None
         if isinstance(head, WalkSample):
             walked = head
@@ -74,6 +83,13 @@ class QueueFiling:
             held = held if "walk" in facts.indexes or (walked.whole and walked.counted < memo.head_limit) else None
             if head is None and "walk" in facts.indexes:
                 unknown["oldest"] = "finished rows lie before the oldest ready message: it is being looked for"
+        progress = first(results, "progress_oldest" if probes.longest_first else "progress", queue)
+        if empty and head is None:
+            head, head_limit = HeadSample(None, None, 0), FULL
+        if empty and layout.state is not None and layout.state.in_progress is not None:
+            progress = ProgressSample(0, 0, None)
+        if empty and self._engine.shows_deleted and pops_in_transaction(layout):  # what poppers hold would be seen
+            unknown = {figure: why for figure, why in unknown.items() if figure not in ("in_progress", "stuck")}
         memo.learn(head, issued.last_value if issued and facts.order_by_number else None, walks=walked is not None)
         memo.learn_place(walked)
         ring = first(results, ring_probe(layout), queue)
@@ -82,11 +98,12 @@ class QueueFiling:
             if probe in found:
                 memo.extra[figure] = found[probe][0].counted, now_at
         memo.strange = found.get("states", memo.strange)
-        strange = strange_states(layout, facts, memo, counted.count)
+        strange = None if empty else strange_states(layout, facts, memo, counted.count)
         unknown |= reasons_of_strange(layout, strange)
         scheduled, scheduled_at = memo.extra.get("scheduled", (None, None))
         dead, dead_at = memo.extra.get("dead", (None, None))
-        if (blocked := first(results, BLOCKED, queue)) is not None:
+        blocked = CountSample(0) if empty and layout.has("blocked") else first(results, BLOCKED, queue)
+        if blocked is not None:
             memo.blocked = BlockedMessages(blocked.counted), now_at
         ids = found.get("progress_ids")
         messages, page = (
@@ -102,7 +119,7 @@ class QueueFiling:
             last_id=issued.last_value if issued else None, head=head, head_limit=head_limit,
             held=held if pops_in_transaction(layout) else (), held_at=held_at,
             locked=() if held is None or held_at is not None else held,
-            progress=first(results, "progress_oldest" if probes.longest_first else "progress", queue),
+            progress=progress,
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             held_counted=self._engine.shows_deleted,
             scheduled=scheduled, scheduled_at=scheduled_at, dead=dead, dead_at=dead_at,

@@ -26,6 +26,7 @@ from qmon.model.samples.messages import MessageDiagnostics, OwnerSample
 from qmon.model.samples.polled import CounterSample, HeadSample, MessageSample, ProgressSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples
 from qmon.monitor.probes.group_steps import GroupStatements, StepCounts
+from qmon.monitor.probes.group_strange import StrangeMessages
 from qmon.monitor.probes.listing import group_page_of, group_page_statement
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.messages import OWNERS
@@ -78,6 +79,7 @@ class GroupProbes:
         self._make = GroupStatements(statements, group)
         self._names = self._make.names
         self._steps = StepCounts(self._make)
+        self._strange = StrangeMessages(self._make)
         self._read = {state.name: _Read() for state in group.states}
         self._queues: dict[str | None, float] = {}
         """When each was seen last, by our clock."""
@@ -92,6 +94,7 @@ class GroupProbes:
         due = [state for state in self.group.states if self._due(state, now)]
         asked = [self._state(state) for state in due]
         asked += [each for state in due if self._read[state.name].rows for each in self._blockers(state)]
+        asked += self._strange.wanted(self.found, now, lambda key: self._cost_s(key) / _SHARE)
         asked += self._owners()
         asked += self._workers()
         asked += self._steps.wanted(queue for queue in self._queues if queue is not None)
@@ -113,7 +116,7 @@ class GroupProbes:
             blockers = results.get((self.group.name, f"group_blockers:{state.key}"))
             if blockers is not None or not read.rows:
                 read.blockers = blockers or ()
-        self._meet(self._steps.learn(results, server_at), now)
+        self._meet(self._steps.learn(results, server_at) | self._strange.learn(results, now), now)
 
     def samples(self, results: Results, counters: CounterSample | None) -> tuple[QueueSamples, ...]:
         """The queues of the group, as this poll found them. ``counters``: of its table."""
@@ -159,6 +162,7 @@ class GroupProbes:
             dead_at=self._read_at("dead"),
             blocked=self._blocked(value),
             blocked_at=self._read_at("blocked"),
+            strange=self._strange.of(value),
             done=_counted(self._sum("done", value, old=True)),
             totals=totals,
             workers=self._alive(value, results),

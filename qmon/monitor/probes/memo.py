@@ -28,6 +28,7 @@ class Memo:
     not known, as last read; ``blocked``: the blocked messages, and when they were counted. ``counted_whole_at``: when
     the last count of the whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the
     positions of a ring in the newest poll. ``idle``: nothing was ready or in progress when it was last read.
+    ``may_be_empty``: the last count of the whole table found nothing ready, in progress or strange.
     """
 
     polls: int = 0
@@ -47,6 +48,7 @@ class Memo:
     denied: int = 0
     span: int | None = None
     idle: bool = False
+    may_be_empty: bool = False
 
     def learn(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
         """Take in the head of this poll, for the next ones; ``walks``: it is sought from a place, not from an id."""

@@ -17,6 +17,7 @@ from qmon.model.samples.listing import Listing
 from qmon.model.samples.polled import (
     CountSample,
     DepthSample,
+    EmptySample,
     HeadSample,
     HeldSample,
     MessageSample,
@@ -76,6 +77,8 @@ BLOCKED: Final = "blocked"
 WALKS: Final = frozenset({"head_walk", "head_any"})
 """Probes whose answer is a ``WalkSample``."""
 
+_EMPTY_PAGES: Final = 256
+"""Pages (2 MB, some 2 ms) up to which a poll looks whether a table that only a scan counts is empty."""
 _DENIED: Final = 3
 """Times in a row that the server counts no rows while some are there, until its count is no longer asked for."""
 
@@ -147,6 +150,7 @@ class QueueProbes:
         asked += self._in_progress(brief=brief)
         asked += self._blocked()
         asked += self._depth()
+        asked += self._empty()
         if now - self.memo.counted_at >= (COUNTING_BRIEF_S if brief else COUNTING_S):
             asked += self._counts()
             self.memo.counted_at = now
@@ -239,6 +243,23 @@ class QueueProbes:
             return []
         values: dict[str, Value] = {"table_id": self.facts.table_id, "all_rows": self.layout.state is None}
         return [self._of("depth", DepthSample, values)]
+
+    @property
+    def _empty_probe(self) -> str:
+        return "empty" if self.layout.state is None else "empty_state"
+
+    def _empty(self) -> list[ProbeStatement]:
+        """Whether a table is empty, if only counts of the whole table say how many messages it has."""
+        counted = self.facts.scanned and ("ready" in self.facts.slow or "in_progress" in self.facts.slow)
+        if not (counted and self.memo.may_be_empty and self._statements.has(self._empty_probe)):
+            return []
+        values: dict[str, Value] = {"table_id": self.facts.table_id, "pages": _EMPTY_PAGES}
+        return [self._of(self._empty_probe, EmptySample, values)]
+
+    def found_empty(self, results: Results) -> bool:
+        """Whether this poll has found no message that is ready, in progress, blocked or in an unknown state."""
+        found = first(results, self._empty_probe, self.layout.queue)
+        return found is not None and found.empty is True
 
     def believed(
         self, depth: DepthSample | None, head: HeadSample | None, count: TableCount | None = None

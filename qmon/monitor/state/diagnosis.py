@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
@@ -19,12 +20,22 @@ from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.waits.locked import Locked, everything_locked
 from qmon.monitor.state.messages import DoubleDeliveryTrack, PriorityTrack, TriesTrack
 from qmon.monitor.state.motion import MotionTrack
-from qmon.monitor.state.rates.counters import CounterWindow
 from qmon.monitor.state.ring import RingTrack
 from qmon.monitor.state.stale_figures import of_locks
 
 _STALE_S: Final = 30.0
-_ARCHIVED_S: Final = 30.0
+# Deletions that are no further apart than this are one run of an archiver.
+_RUN_S: Final = 10.0
+# A run that lasts this long is taken for an archiver that never rests.
+_STEADY_S: Final = 30.0
+# Fewer breaks between runs do not tell how long they usually are.
+_BREAKS: Final = 2
+# A longer run counts as several.
+_LONG_RUN_S: Final = 300.0
+# Runs whose most done messages are remembered.
+_RUNS: Final = 8
+# No row was deleted if this share of all rows ever inserted is still there.
+_KEPT_SHARE: Final = 0.9
 _ROWS: Final = ("owners", "tried")
 _SWEEP: Final = "ring_sweep"
 _DONE: Final = ("counters", "table_counters", "head", "progress")
@@ -162,29 +173,48 @@ class ClientsTrack:
 
 
 class ArchiveTrack:
-    """The done messages of one queue: how fast they grow, and when rows were last taken out of the table."""
+    """The done messages of one queue: how many more they become, and when rows were last taken out of the table."""
 
     def __init__(self) -> None:
-        self._done = CounterWindow[float](_ARCHIVED_S)
         self._deleted: int | None = None
+        self._before = self._least = 0.0
         self._began_at = 0.0
-        self._last_at: float | None = None
-        self._usual_s: float | None = None
+        # The begin and the end so far of the newest run of deletions, and the most done messages of the last runs.
+        self._run: tuple[float, float] | None = None
+        self._peaks: deque[float] = deque(maxlen=_RUNS)
+        self._breaks = 0
+        self._longest_s = 0.0
+        self._steady = False
 
     def add(self, counters: CounterSample | None, done: Figure, at: float) -> Archiving | None:
-        """Take in one poll at ``at`` (server clock, seconds); ``None`` where the done messages are not known."""
+        """Take in one poll at ``at`` (server clock, seconds); ``None`` if the done messages are not known."""
         if counters is None or done.value is None:
             return None
         if self._deleted is None or counters.deleted < self._deleted:
-            self._done.clear()
-            self._began_at, self._last_at, self._usual_s = at, None, None
+            self._began_at, self._run, self._least = at, None, done.value
+            self._breaks, self._longest_s, self._steady = 0, 0.0, False
+            self._peaks.clear()
         elif counters.deleted > self._deleted:
-            if self._last_at is not None:
-                self._usual_s = max(self._usual_s or 0.0, at - self._last_at)
-            self._last_at = at
-        self._deleted = counters.deleted
-        self._done.add(at, done.value)
-        seconds = self._done.seconds
-        growth = (done.value - self._done.first) / seconds if seconds > 0 else 0.0
-        silent_s = at - (self._began_at if self._last_at is None else self._last_at)
-        return Archiving(done.value, growth, seconds, silent_s, self._usual_s)
+            self._see_deletion(at)
+            self._least = done.value
+        self._deleted, self._before, self._least = counters.deleted, done.value, min(self._least, done.value)
+        silent_s = at - (self._began_at if self._run is None else self._run[1])
+        kept = _KEPT_SHARE * counters.inserted <= counters.live <= counters.inserted / _KEPT_SHARE
+        usual_s = self._longest_s if self._steady or self._breaks >= _BREAKS else None
+        return Archiving(
+            done.value, done.value - self._least, silent_s, usual_s, max(self._peaks, default=None),
+            untouched=counters.deleted == 0 and kept,
+        )  # fmt: skip
+
+    def _see_deletion(self, at: float) -> None:
+        began_at, last_at = self._run or (at, at)
+        rested_s, ran_s = at - last_at, at - began_at
+        if rested_s > _RUN_S:
+            self._breaks, self._longest_s = self._breaks + 1, max(self._longest_s, rested_s)
+        elif ran_s >= _STEADY_S:
+            self._steady = True
+        if self._run is None or rested_s > _RUN_S or ran_s > _LONG_RUN_S:
+            began_at = at
+            self._peaks.append(0.0)
+        self._run = began_at, at
+        self._peaks[-1] = max(self._peaks[-1], self._before)

@@ -1,0 +1,23 @@
+-- The messages of a group in no state that is known, by queue and by the value of the column that says the state.
+-- {table}         the group's table
+-- {queue?}        column: the queue
+-- {state?}        column: the state, where each state is told by its value
+-- {rows!where}    condition: rows to look at
+-- {known!where}   condition: the row is in one of the known states
+-- :limit          so many rows of the result at most, those with most messages
+-- > queue         the queue, NULL where the table holds one
+-- > value         the state as text, at most 100 characters; NULL where it is NULL, or no column says it
+-- > counted       messages
+SELECT TOP (CAST(:limit AS int))
+    r.qmon_queue AS queue,
+    r.qmon_value AS value,
+    COUNT_BIG(*) AS counted
+FROM (
+    SELECT {queue?!text} AS qmon_queue, LEFT({state?!text}, 100) AS qmon_value
+    FROM {table} AS q
+    WHERE {rows!where}
+        AND CASE WHEN {known!where} THEN 0 ELSE 1 END = 1
+) AS r
+GROUP BY r.qmon_queue, r.qmon_value
+ORDER BY COUNT_BIG(*) DESC, r.qmon_queue, r.qmon_value
+OPTION (MAXDOP 1)
