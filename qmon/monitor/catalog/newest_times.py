@@ -16,12 +16,11 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.zones import UNKNOWN
 from qmon.model.text import duration
 from qmon.monitor.catalog.catalog import Catalog, TableDetails
-from qmon.monitor.catalog.zones import ZoneRow
 
 _NEW_S: Final = 300.0
 """So far behind a clock a time still fits it: the row is not brand-new, or its transaction began before."""
 _AHEAD_S: Final = 2.0
-"""So far ahead: the texts are whole seconds, and the clock is read after the row."""
+"""So far ahead: times are whole seconds here, and may be rounded up to them."""
 _CLOSE_S: Final = 60.0
 _QUARTER_S: Final = 900
 _MOST_AHEAD_S: Final = 14 * 3600
@@ -70,9 +69,7 @@ def unknown_columns(layout: Layout) -> tuple[str, ...]:
 def _lines(catalog: Catalog, details: TableDetails, id: str, column: str) -> tuple[str, ...]:
     names = {"table": details.table.name.parts, "id": id, "column": column}
     try:
-        zone = (catalog.ask(ZoneRow, "catalog/zone")[0].zone or "UTC") if catalog.engine.name == "postgres" else None
-        given = {} if zone is None else {"zone": zone}
-        return comparison(column, catalog.ask(TimesRow, "catalog/peek_times", names, **given))
+        return comparison(column, catalog.ask(TimesRow, "catalog/peek_times", names))
     except QueryFailed:
         return ()
 
