@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.zones import UNKNOWN
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.newest_times import compared_tables
 from qmon.monitor.poll.poller import POLL
 from tests.cli.calling import call
+from tests.contract.watching import watching
 from tests.facts import query
 from tests.queues import ENGINE, target_of
 
@@ -31,7 +33,8 @@ def _mails(url: str, key: str = "PRIMARY KEY") -> None:
     query(
         url,
         f"CREATE TABLE mail_queue (id bigserial {key}, payload text, attempts int,"
-        " status text NOT NULL CHECK (status IN ('ready', 'working')) DEFAULT 'ready', created_at timestamp DEFAULT now())",
+        " status text NOT NULL CHECK (status IN ('ready', 'working')) DEFAULT 'ready',"
+        " created_at timestamp DEFAULT now())",
     )
 
 
@@ -74,3 +77,23 @@ def test_init_and_doctor_show_it(database: str, tmp_path: Path) -> None:
     assert "5 h 30 m ahead of UTC would fit" in " ".join(place.read_text().replace("\n#", "").split())
     done = call("doctor", database, "--output", "json")
     assert "5 h 30 m ahead of UTC would fit" in done.output
+
+
+@pytest.mark.parametrize("times", [None, "utc"], ids=["unknown", "stated and contradicted"])
+def test_ages_come_from_watching_if_times_are_unknown_or_contradicted(database: str, times: str | None) -> None:
+    _mails(database)
+    query(database, "CREATE INDEX ON mail_queue (status, id)")
+    _push(database, "Asia/Tokyo")
+    layout = replace(MAILS, design="status", state=StateColumn("status", "ready", "working"), times=times, zones=())
+    with watching(database, [layout]) as watched:
+        waiting = watched.queue("mail_queue", lambda q: (q.oldest.value or 0) > 1).oldest
+        assert waiting.at_least, "it may have waited before qmon watched"
+        _push(database, "Asia/Tokyo")
+        watched.queue("mail_queue", lambda q: q.ready.value == 2, polls=2)
+        query(database, "DELETE FROM mail_queue WHERE id = 1")
+        arrived = watched.queue("mail_queue", lambda q: q.ready.value == 1 and q.oldest.estimated).oldest
+        before = query(
+            database, "SELECT extract(epoch FROM now() - created_at AT TIME ZONE 'Asia/Tokyo') FROM mail_queue"
+        )
+    assert waiting.reason == arrived.reason == "watched: no usable time in `created_at`"
+    assert 0 <= (arrived.value or 0) <= float(str(before[0][0]))
