@@ -138,7 +138,7 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Configu
 
 
 def _times(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
-    """What the newest rows show of times whose zone is not known."""
+    """The newest rows next to the clock, for columns of times whose zone is not known."""
     lines = compared_tables(Catalog(connection, engine), resolved.layouts)
     for layout in resolved.layouts:
         for line in lines.get(layout.table, ()):

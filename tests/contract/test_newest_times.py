@@ -1,4 +1,4 @@
-"""The newest rows of a table are compared with the clock where nobody says what its times mean."""
+"""The newest rows of a table are compared with the clock if the time zone of its times is not known."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ ZONELESS = replace(FIFO, enqueued_at="made", zones=(("made", UNKNOWN),))
 STATED = replace(FIFO, enqueued_at="made", zones=(("made", LOCAL),))
 
 
-@pytest.mark.parametrize("layout", [ZONELESS, STATED], ids=["of a zone that nobody knows", "ahead of the clock"])
+@pytest.mark.parametrize("layout", [ZONELESS, STATED], ids=["of an unknown zone", "ahead of the clock"])
 def test_without_a_usable_push_time_ages_of_messages_that_arrive_are_watched(layout: Layout) -> None:
     history, ahead_s = TargetHistory(), None if layout is ZONELESS else -7190.0
     given = fifo(COUNTERS, head=HeadSample("22", ahead_s, 5), layout=layout)
@@ -104,6 +104,16 @@ def test_a_push_time_well_ahead_of_the_clock_gives_no_age(seconds: float, age_s:
     oldest = TargetHistory().add(poll(1, 1000.0, given)).queues[0].oldest
     assert oldest.value == age_s
     assert ("`made` is 1 m 01 s ahead of the server's clock" in oldest.reason) == (age_s is None)
+
+
+def test_rings_and_scans_give_no_age_by_a_time_ahead_of_the_clock_either() -> None:
+    ring = QueueSamples(RING, ring=RingSample(20, 10, 10, 10, 0, 0, -7200.0))
+    scanned = fifo(
+        COUNTERS, head=None, unknown={"oldest": "scanned"}, count=TableCount(999.0, 0.0, 60.0, 1, 5, oldest_at=8200.0)
+    )
+    for given in (ring, scanned):
+        oldest = TargetHistory().add(poll(1, 1000.0, given)).queues[0].oldest
+        assert (oldest.value, "2 h 00 m ahead of the server's clock" in oldest.reason) == (None, True)
 
 
 def test_ages_are_watched_without_a_break_once_a_time_was_ahead() -> None:

@@ -1,4 +1,4 @@
-"""The newest rows next to the clock: what would fit is said, and nothing is concluded."""
+"""The newest rows next to the clock: the lines name the time zone that would fit."""
 
 from __future__ import annotations
 

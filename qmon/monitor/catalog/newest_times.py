@@ -1,6 +1,6 @@
-"""Compares the newest times in a column without a time zone with the clock, so that a user can say what they mean.
+"""Compares the newest times in a column without a time zone with the clock, so that a user can choose the time zone.
 
-Nothing is concluded from that: other sessions may insert in other time zones, and a row may be old.
+qmon concludes nothing from that: other sessions may insert in other time zones, and a row may be old.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _lines(catalog: Catalog, details: TableDetails, id: str, column: str) -> tup
 
 
 def comparison(column: str, rows: Sequence[TimesRow]) -> tuple[str, ...]:
-    """Return what the newest rows show, a line each. ``rows``: the newest first; nothing for none."""
+    """Return the lines of one column. ``rows``: the newest first; without rows there are no lines."""
     if not rows:
         return ()
     newest, utc, local = (datetime.fromisoformat(text) for text in (rows[0].newest, rows[0].utc, rows[0].local))
