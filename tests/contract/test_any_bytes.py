@@ -146,7 +146,7 @@ def test_each_key_names_its_own_row_only(any_bytes: str, tmp_path: Path, at: int
     id = sorted(wanted)[at]
     message = operator.message(layout, id)
     assert message is not None
-    (name,) = (bytes_from_text(column.value) for column in message.columns if column.name == "name")
+    (name,) = (bytes_from_text(str(column.value)) for column in message.columns if column.name == "name")
     assert tenant or name == bytes_from_text(id)
     found = applied(operator.purge(layout, Choice(ids=(id,))))
     assert (found.done, _left(any_bytes, "")) == (1, set(NAMES) - {name})
