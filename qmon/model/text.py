@@ -31,8 +31,8 @@ _SIZED: Final = frozenset({"bytea", "text", "character varying", "character"})
 def duration(seconds: float) -> str:
     """A time measured, in two units from a minute on: ``3.2 s``, ``42 s``, ``5 m 10 s``, ``1 h 02 m``, ``3 d 04 h``.
 
-    A clock that is a little behind gives ``0.0 s``; a time a minute or more ahead is negative, ``-1 h 02 m``. Settings are
-    written by ``qmon.model.text.format_duration``.
+    A clock that is a little behind gives ``0.0 s``; a time a minute or more ahead is negative, ``-1 h 02 m``.
+    Settings are written by ``qmon.model.text.format_duration``.
     """
     if seconds <= -60:
         return f"-{duration(-seconds)}"
