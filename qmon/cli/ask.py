@@ -16,7 +16,7 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from qmon.cli.session import ConnectedTarget
     from qmon.model.layout.layout import TableName
-    from qmon.monitor.catalog.catalog import TableDetails
+    from qmon.monitor.catalog.catalog import Catalog, TableDetails
     from qmon.monitor.catalog.discovery.candidates import Candidate
 
 KINDS: Final = ("ready", "in_progress", "blocked", "dead", "done")
@@ -88,15 +88,20 @@ def asked(at: ConnectedTarget, findings: Sequence[Candidate]) -> dict[TableName,
         return known_values(by_name[table], column, catalog).values
 
     return {
-        name: ask(finding, by_name[name], partial(values, name)) for name, finding in unsure.items() if name in by_name
+        name: ask(catalog, finding, by_name[name], partial(values, name))
+        for name, finding in unsure.items()
+        if name in by_name
     }
 
 
-def ask(finding: Candidate, details: TableDetails, values: Callable[[str], Sequence[str]]) -> Answers | None:
+def ask(
+    catalog: Catalog, finding: Candidate, details: TableDetails, values: Callable[[str], Sequence[str]]
+) -> Answers | None:
     """Ask about one table; ``None``: it is no queue. ``values``: those that a column takes, as far as is known."""
     from qmon.model.layout.io import table_to_text
     from qmon.model.layout.zones import COUNTED, NUMBER_TYPES, TIME_TYPES
     from qmon.monitor.catalog.column_names import WHOLE
+    from qmon.monitor.catalog.newest_times import compared
 
     layout = finding.layout
     typer.echo(f"\n{clean(str(layout.table))}: {clean(finding.summary)}", err=True)
@@ -119,31 +124,36 @@ def ask(finding: Candidate, details: TableDetails, values: Callable[[str], Seque
     if of_times & NUMBER_TYPES:
         said.times = _choice("What are the numbers of these times?", list(COUNTED))
     elif names := [n for n in (said.due_at, said.started_at, layout.enqueued_at or "") if _unknown(details, n)]:
-        said.times = _times(names)
+        said.times = _times(names, compared(catalog, replace(layout, id=said.id), details, names))
     return said
 
 
 def ask_times(findings: Sequence[Candidate]) -> list[Candidate]:
     """Ask what times without a zone mean in the queues that qmon recognized; return the findings with the answers."""
-    from qmon.model.layout.zones import UNKNOWN
     from qmon.monitor.catalog.discovery.candidates import likely
+    from qmon.monitor.catalog.newest_times import unknown_columns
 
     out: list[Candidate] = []
     for finding in findings:
         layout = finding.layout
-        names = [name for name, zone in layout.zones if zone == UNKNOWN]
+        names = unknown_columns(layout)
         if names and likely(finding) and finding.written is None and (layout.state or layout.data_table):
             typer.echo(f"\n{clean(str(layout.table))}: {clean(finding.summary)}", err=True)
-            if times := _times(names):
+            if times := _times(names, finding.times):
                 finding = replace(finding, layout=replace(layout, times=times, zones=()))
         out.append(finding)
     return out
 
 
-def _times(columns: Sequence[str]) -> str:
-    """What times without a zone mean, as ``times`` of the configuration has it; empty if that is to stay unknown."""
+def _times(columns: Sequence[str], evidence: Sequence[str]) -> str:
+    """What times without a zone mean, as ``times`` of the configuration has it; empty if that is to stay unknown.
+
+    ``evidence``: what the newest rows show of it.
+    """
     from qmon.model.layout.zones import named_zone
 
+    for line in evidence:
+        typer.echo(clean(line), err=True)
     names = " and ".join(map(clean, dict.fromkeys(columns)))
     question = (
         f"What are the times in {names}: utc, local (the server's), or such as Europe/Berlin? {_LEAVE} if unknown"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
+from qmon.engines.any_bytes import bytes_from_text, text_from_bytes
 from qmon.engines.base import LONGEST_TEXT, Bound, Rows, Session, Statement, Value, of_one_length, values_of
 from qmon.engines.calls import Calls, ExplainStatement
 from qmon.engines.drivers import MANAGER
@@ -35,6 +36,9 @@ _LOG: Final = logging.getLogger(__name__)
 
 _TEXT: Final = (pyodbc.SQL_WVARCHAR, LONGEST_TEXT, 0)
 """The type, length and digits as which texts and NULL are sent; the statements cast them to what they need."""
+
+_BYTES_OF_TEXT: Final = (pyodbc.SQL_LONGVARCHAR, 0, 0)
+"""The same of a text that is sent as bytes: without it, psqlODBC sends them in the binary form of their type."""
 
 _TEXT_TYPES: Final = (
     pyodbc.SQL_CHAR, pyodbc.SQL_VARCHAR, pyodbc.SQL_LONGVARCHAR,
@@ -120,7 +124,18 @@ def _driver(raw: pyodbc.Connection) -> str:
 
 
 def _decoded(raw: bytes | None) -> str | None:
-    return None if raw is None else raw.decode("utf-8", "replace")
+    return None if raw is None else text_from_bytes(raw)
+
+
+def _encoded(value: Value) -> Value:
+    """A text as bytes if it holds some that are not UTF-8, else as it is in the database."""
+    if not isinstance(value, str):
+        return value
+    raw = bytes_from_text(value)
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
 
 
 class OdbcConnection:
@@ -163,6 +178,7 @@ class OdbcConnection:
         self._version = (0, 0)
         self._session_id = 0
         self._pooled = False
+        self._any_bytes = False
         self._settings: dict[str, Bound] = {}
         self.sent = ""
         """The text of the last statement that was sent: its errors are explained by it."""
@@ -186,8 +202,9 @@ class OdbcConnection:
         """Say which server and session this is, once that is known."""
         self._version, self._session_id = version, session_id
 
-    def replace_undecodable(self) -> None:
-        """Read texts as bytes from now on; bytes that are not UTF-8 become replacement characters (U+FFFD)."""
+    def take_any_bytes(self) -> None:
+        """Read texts as bytes from now on, and send them so; see ``qmon.engines.any_bytes``."""
+        self._any_bytes = True
         for kind in _TEXT_TYPES:
             self._raw.add_output_converter(kind, _decoded)
 
@@ -363,6 +380,11 @@ class OdbcConnection:
         if self._most_values is not None:
             sizes = [_TEXT if of_one_length(value) else None for value in values]
             cursor.setinputsizes(sizes if any(sizes) else None)
+        elif self._any_bytes:
+            sent = [_encoded(value) for value in values]
+            texts = [isinstance(value, str) and isinstance(now, bytes) for value, now in zip(values, sent, strict=True)]
+            cursor.setinputsizes([_BYTES_OF_TEXT if text else None for text in texts] if any(texts) else None)
+            values = sent
         cursor.execute(*((text, values) if values else (text,)))
 
     def _read_batch(self, bounds: Sequence[Bound]) -> list[Rows]:

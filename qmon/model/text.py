@@ -31,8 +31,11 @@ _SIZED: Final = frozenset({"bytea", "text", "character varying", "character"})
 def duration(seconds: float) -> str:
     """A time measured, in two units from a minute on: ``3.2 s``, ``42 s``, ``5 m 10 s``, ``1 h 02 m``, ``3 d 04 h``.
 
-    Nothing is less than ``0.0 s``. Settings are written by ``qmon.model.text.format_duration``.
+    A clock that is a little behind gives ``0.0 s``; a time a minute or more ahead is negative, ``-1 h 02 m``.
+    Settings are written by ``qmon.model.text.format_duration``.
     """
+    if seconds <= -60:
+        return f"-{duration(-seconds)}"
     if seconds < 9.95:
         return f"{max(0.0, seconds):.1f} s"
     if seconds < 59.5:

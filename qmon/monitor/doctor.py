@@ -25,6 +25,8 @@ from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.fragmentation import FragmentationReader
 from qmon.monitor.background.plans import PlanReader
 from qmon.monitor.background.scan import Scan, parts_of
+from qmon.monitor.catalog.catalog import Catalog
+from qmon.monitor.catalog.newest_times import compared_tables
 from qmon.monitor.catalog.resolve import Resolved, resolve
 from qmon.monitor.catalog.wanted_indexes import proposals
 from qmon.monitor.poll.collector import Collector
@@ -131,7 +133,16 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Configu
         probes = GroupProbes(statements, found)
         checks += [_run(connection, each) for each in probes.wanted(time.monotonic(), found.group.name, 10)]
     checks += _folded(connection, engine, resolved)
+    checks += _times(connection, engine, resolved)
     return checks
+
+
+def _times(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
+    """The newest rows next to the clock, for columns of times whose zone is not known."""
+    lines = compared_tables(Catalog(connection, engine), resolved.layouts)
+    for layout in resolved.layouts:
+        for line in lines.get(layout.table, ()):
+            yield Check("(times)", layout.queue, problem=line, expected=True)
 
 
 def _folded(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:

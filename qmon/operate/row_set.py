@@ -95,7 +95,7 @@ def ids_for(engine: EngineName, columns: Sequence[str], ids: Iterable[str]) -> s
     """Ids made of these columns as a server takes them: a JSON array of rows (PostgreSQL), or XML (SQL Server)."""
     parts = [id_parts(text, len(columns)) for text in ids]
     if engine == "postgres":
-        return json.dumps([dict(zip(columns, each, strict=True)) for each in parts])
+        return json.dumps([dict(zip(columns, each, strict=True)) for each in parts], ensure_ascii=False)
     return "".join(_element(each, {}) for each in parts)
 
 

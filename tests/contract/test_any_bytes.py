@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from qmon.demo.server import EmbeddedServer
+from qmon.engines.any_bytes import bytes_from_text
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operations import Choice, OperationState, OwnerState
 from qmon.model.samples.listing import Listing
@@ -56,13 +58,13 @@ def any_bytes(server: EmbeddedServer) -> Iterator[str]:
     query(server.url("postgres"), f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def test_lists_and_owners_show_other_bytes_as_replacement_characters(any_bytes: str) -> None:
+def test_lists_and_owners_show_bytes_that_are_not_utf_8_by_their_values(any_bytes: str) -> None:
     with reading(any_bytes, LAYOUT) as reader:
-        for state, owner in (("ready", None), ("in_progress", "J\ufffdrg"), ("dead", None)):
+        for state, owner in (("ready", None), ("in_progress", "J<E5>rg"), ("dead", None)):
             messages, page = reader.messages(Listing(state))
             assert page is not None
             assert {(each.owner or "").strip() or None for each in messages} == {owner}, state
-            assert {each.payload[:4] for each in messages if each.payload} <= {"J\ufffdrg", "\u00e5"}, state
+            assert {each.payload[:7] for each in messages if each.payload} <= {"J<E5>rg", "\u00e5"}, state
     with watching(any_bytes, [LAYOUT]) as watched:
         watched.poller.set_focus(Focus(rows_of="jobs"))
         queue = watched.queue("jobs", lambda q: q.messages and q.stuck.value == 6)
@@ -92,3 +94,76 @@ def test_an_owner_is_chosen_by_its_name_in_utf_8(any_bytes: str, tmp_path: Path)
     )
     prepared = Operator(desk_at(any_bytes, tmp_path)).requeue(LAYOUT, Choice(owner="\u00e5", owner_states=ALL))
     assert [row.id for row in prepared.plan.first] == ["16"]
+
+
+def test_an_owner_is_chosen_by_bytes_that_are_not_utf_8(any_bytes: str, tmp_path: Path) -> None:
+    prepared = Operator(desk_at(any_bytes, tmp_path)).requeue(LAYOUT, Choice(owner="J<E5>rg", owner_states=ALL))
+    assert prepared.plan.count == 6
+
+
+NAMES: Final = (b"a\xe5", b"a\xe6", "a\u00e5".encode(), b"a<E5>", b"a\\\xe5", b"a/\xe5,", b"plain", "a\ufffd".encode())
+"""Keys: the first two look the same with replacement characters, the fourth is spelt as the first is shown."""
+SHOWN: Final = ("a<E5>", "a<E6>", "a\u00e5", "a<3C>E5>", "a\\<E5>", "a/<E5>,", "plain", "a\ufffd")
+NAMED: Final = replace(
+    LAYOUT, queue="named", table=TableName("public", "named"), id="name", started_at=None, owner=None, attempts=None,
+    error=None,
+)  # fmt: skip
+
+
+def _named(url: str, key: str) -> None:
+    """A table with a text in its key; its messages are dead, and each has its key in its body."""
+    query(
+        url,
+        "CREATE TABLE named (tenant text DEFAULT convert_from('\\xe4'::bytea, 'SQL_ASCII'), name text NOT NULL,"
+        f" status text NOT NULL DEFAULT 'dead', body text, created_at timestamptz DEFAULT now(), PRIMARY KEY ({key}))",
+    )
+    query(url, "CREATE INDEX ON named (status, name)")
+    for name in NAMES:
+        query(
+            url, "INSERT INTO named (name, body) SELECT t, t FROM convert_from(CAST(? AS bytea), 'SQL_ASCII') t", name
+        )
+
+
+def _left(url: str, where: str) -> set[object]:
+    return {
+        bytes.fromhex(str(name))
+        for (name,) in query(url, f"SELECT encode(convert_to(name, 'SQL_ASCII'), 'hex') FROM named {where}")
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "tenant"), [("name", ""), ("tenant, name", "<E4>/")], ids=["one column", "two columns"]
+)
+@pytest.mark.parametrize("at", range(len(NAMES)))
+def test_each_key_names_its_own_row_only(any_bytes: str, tmp_path: Path, at: int, key: str, tenant: str) -> None:
+    _named(any_bytes, key)
+    layout = replace(NAMED, key=("tenant", "name") if tenant else ())
+    with reading(any_bytes, layout) as reader:
+        ids, _ = reader.page(Listing("dead"))
+    wanted = {tenant + (name.replace("\\", "\\\\").replace("/", "\\/") if tenant else name) for name in SHOWN}
+    assert set(ids) == wanted, "no two keys are shown the same"
+    operator = Operator(desk_at(any_bytes, tmp_path))
+    id = sorted(wanted)[at]
+    message = operator.message(layout, id)
+    assert message is not None
+    (name,) = (bytes_from_text(str(column.value)) for column in message.columns if column.name == "name")
+    assert tenant or name == bytes_from_text(id)
+    found = applied(operator.purge(layout, Choice(ids=(id,))))
+    assert (found.done, _left(any_bytes, "")) == (1, set(NAMES) - {name})
+    applied(operator.undo(found.operation, Choice(ids=(id,))))
+    assert _left(any_bytes, "") == set(NAMES)
+    assert applied(operator.requeue(layout, Choice(ids=(id,), state="dead"))).done == 1
+    assert _left(any_bytes, "WHERE status = 'ready'") == {name}
+
+
+def test_pages_follow_keys_of_any_bytes(any_bytes: str) -> None:
+    _named(any_bytes, "name")
+    query(
+        any_bytes,
+        "INSERT INTO named (name) SELECT convert_from(decode('7a' || to_hex(i) || 'e5', 'hex'), 'SQL_ASCII')"
+        " FROM generate_series(48, 255) AS i",
+    )
+    with reading(any_bytes, NAMED) as reader:
+        ids = reader.ids("dead")
+    assert {bytes_from_text(id) for id in ids} == _left(any_bytes, "")
+    assert len(ids) == len(set(ids)) == 208 + len(NAMES)

@@ -63,13 +63,15 @@ def test_ages_of_columns_without_a_time_zone_are_those_of_their_clock(database: 
     )
     raw = {"name": "jobs", "table": "jobs", "state": {"column": "status", "ready": 1, "in_progress": 2}}
 
-    def oldest_and_stuck(*, known: bool = True, **more: object) -> tuple[float | None, float | None]:
+    def oldest_and_stuck(**more: object) -> tuple[float | None, float | None]:
+        """The figures by the columns, without those that come from watching."""
         layout = layout_from_dict({**raw, "design": "status", **more})
         with watching(database, [layout]) as watched:
-            seen = watched.queue("jobs", lambda q: (q.oldest.value is not None) is known, polls=2)
-            return seen.oldest.value, None if seen.stuck.at_least else seen.stuck.value
+            seen = watched.queue("jobs", lambda q: q.oldest.value is not None, polls=2)
+            oldest, stuck = (None if each.at_least else each.value for each in (seen.oldest, seen.stuck))
+            return oldest, stuck
 
-    assert oldest_and_stuck(enqueued_at="local_at", known=False) == (None, None), "each session has a zone of its own"
+    assert oldest_and_stuck(enqueued_at="local_at") == (None, None), "each session has a zone of its own"
     local, _ = oldest_and_stuck(enqueued_at="local_at", times="local")
     assert 0 <= (local or -1) < 300
     utc, stuck = oldest_and_stuck(enqueued_at="utc_at", started_at="started_at", times="local")

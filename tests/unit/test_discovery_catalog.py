@@ -20,6 +20,7 @@ from qmon.monitor.catalog.catalog import (
     ValuesRow,
 )
 from qmon.monitor.catalog.discovery.candidates import SlotsRow
+from qmon.monitor.catalog.newest_times import TimesRow
 from qmon.monitor.catalog.registry import RegistryRow, RegistryState
 from qmon.monitor.catalog.state_values import ValueRow
 from qmon.operate.install import roles
@@ -38,6 +39,7 @@ RECORDS = {
     "catalog/registry": RegistryState,
     "catalog/peek_index": ValueRow,
     "catalog/peek_few": ValueRow,
+    "catalog/peek_times": TimesRow,
     "catalog/ring_slots": SlotsRow,
     "catalog/archive_columns": archive_reader.ArchiveColumnRow,
     "catalog/archive_ends": archive_reader.EndsRow,

@@ -8,6 +8,7 @@ import pytest
 
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
+from qmon.model.layout.zones import LOCAL, UNKNOWN
 from qmon.model.report import status_object
 from qmon.model.samples.polled import (
     CounterSample,
@@ -81,6 +82,47 @@ def test_the_oldest_without_a_push_time_is_as_old_as_its_id_is_known(
     oldest = history.add(poll(3, 1010.0, replace(given, last_id=25))).queues[0].oldest
     assert (oldest.value, oldest.at_least, oldest.estimated) == (age_s, at_least, estimated)
     assert oldest.reason
+
+
+ZONELESS = replace(FIFO, enqueued_at="made", zones=(("made", UNKNOWN),))
+STATED = replace(FIFO, enqueued_at="made", zones=(("made", LOCAL),))
+
+
+@pytest.mark.parametrize("layout", [ZONELESS, STATED], ids=["of an unknown zone", "ahead of the clock"])
+def test_without_a_usable_push_time_ages_of_messages_that_arrive_are_watched(layout: Layout) -> None:
+    history, ahead_s = TargetHistory(), None if layout is ZONELESS else -7190.0
+    given = fifo(COUNTERS, head=HeadSample("22", ahead_s, 5), layout=layout)
+    for number, last_id in ((1, 20), (2, 25)):
+        history.add(poll(number, 998.0 + 2 * number, replace(given, last_id=last_id)))
+    oldest = history.add(poll(3, 1010.0, replace(given, last_id=25))).queues[0].oldest
+    assert (oldest.value, oldest.estimated, oldest.reason) == (8.0, True, "watched: no usable time in `made`")
+
+
+@pytest.mark.parametrize(("seconds", "age_s"), [(-61.0, None), (-59.0, 0.0), (-0.1, 0.0), (3.0, 3.0)])
+def test_a_push_time_well_ahead_of_the_clock_gives_no_age(seconds: float, age_s: float | None) -> None:
+    given = fifo(COUNTERS, head=HeadSample("x", seconds, 5), layout=STATED)
+    oldest = TargetHistory().add(poll(1, 1000.0, given)).queues[0].oldest
+    assert oldest.value == age_s
+    assert ("`made` is 1 m 01 s ahead of the server's clock" in oldest.reason) == (age_s is None)
+
+
+def test_rings_and_scans_give_no_age_by_a_time_ahead_of_the_clock_either() -> None:
+    ring = QueueSamples(RING, ring=RingSample(20, 10, 10, 10, 0, 0, -7200.0))
+    scanned = fifo(
+        COUNTERS, head=None, unknown={"oldest": "scanned"}, count=TableCount(999.0, 0.0, 60.0, 1, 5, oldest_at=8200.0)
+    )
+    for given in (ring, scanned):
+        oldest = TargetHistory().add(poll(1, 1000.0, given)).queues[0].oldest
+        assert (oldest.value, "2 h 00 m ahead of the server's clock" in oldest.reason) == (None, True)
+
+
+def test_ages_are_watched_without_a_break_once_a_time_was_ahead() -> None:
+    history = TargetHistory()
+    for number, (ahead_s, last_id) in enumerate([(-7200.0, 20), (5.0, 25), (5.0, 30)], 1):
+        head = HeadSample("7", ahead_s, 5)
+        history.add(poll(number, 998.0 + 2 * number, fifo(COUNTERS, head=head, layout=STATED, last_id=last_id)))
+    late = fifo(COUNTERS, head=HeadSample("22", -7200.0, 5), layout=STATED, last_id=30)
+    assert history.add(poll(4, 1010.0, late)).queues[0].oldest.value == 8.0
 
 
 def test_second_poll_gives_rates_of_committed_messages() -> None:

@@ -180,7 +180,12 @@ def _as_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate
     ]  # fmt: skip
     guessed = [
         _queue(f.layout)
-        | {"source": "discovery", "confidence": f.score, "why": [*f.why, *f.how], "missing": f.missing or None}
+        | {
+            "source": "discovery",
+            "confidence": f.score,
+            "why": [*f.why, *f.how, *f.times],
+            "missing": f.missing or None,
+        }
         | {"unknown": None, "slow": None}
         for f in findings
     ]

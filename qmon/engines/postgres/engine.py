@@ -315,7 +315,7 @@ class Postgres:
         role = found.role
         connection.introduce((found.major, found.minor), found.session_id)
         if found.encoding == _ANY_BYTES:
-            connection.replace_undecodable()
+            connection.take_any_bytes()
         return connection, found, parse_conninfo(keywords.get("pqopt", "")).get("application_name", "")
 
     def keywords(self, target: Target, session: Session) -> dict[str, str]:

@@ -17,6 +17,7 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.zones import UNKNOWN
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likely
+from qmon.monitor.catalog.newest_times import compared_tables
 from qmon.monitor.catalog.resolve import Resolved, resolve
 
 Answered = Mapping[TableName, Mapping[str, object] | None]
@@ -33,6 +34,8 @@ def known_and_found(
     catalog = Catalog(connection, engine)
     theirs = resolved.of_libraries
     findings = discover(catalog, [table for table in catalog.tables() if table.name not in theirs])
+    times = compared_tables(catalog, [finding.layout for finding in findings if finding.locked is None])
+    findings = [replace(f, times=times.get(f.layout.table, ())) for f in findings]
     holders = catalog.lock_holders()
     findings = [f if f.locked is None else replace(f, missing=holders.get(f.locked, f.missing)) for f in findings]
     return resolved, [f for f in findings if not known & {f.layout.table, f.layout.data_table} - {None}]
@@ -106,7 +109,7 @@ def name_of_target(shown: str) -> str:
 
 def found_block(target: str, finding: Candidate) -> str:
     """The lines of a queue that was found, with the reasons."""
-    return _lines_of(target, finding, [finding.summary, *finding.how])
+    return _lines_of(target, finding, [finding.summary, *finding.how, *finding.times])
 
 
 def _lines_of(target: str, finding: Candidate, why: Sequence[str]) -> str:

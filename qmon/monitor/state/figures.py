@@ -155,11 +155,21 @@ def _watched(q: QueueSamples, watched: WatchedProgress, at: float) -> Figure:
     return Figure(value, at_least=value > 0, reason="watched: no start time")
 
 
+# A time that far ahead is no mere difference of two clocks: it was written by the clock of another time zone.
+_AHEAD_S: Final = 60.0
+
+
+def has_push_time(q: QueueSamples) -> bool:
+    """Whether ages follow from a column, as far as this poll shows."""
+    ahead = q.head is not None and q.head.oldest_s is not None and q.head.oldest_s < -_AHEAD_S
+    return q.layout.tells(q.layout.enqueued_at) and not ahead
+
+
 def oldest(q: QueueSamples, ids: WatchedIds, at: float) -> Figure:
-    """Age in seconds of the oldest ready message."""
+    """Age in seconds of the oldest ready message: by its push time, else since its id was issued."""
     if q.ring is not None:
         if q.ring.oldest_s is not None:
-            return Figure(max(0.0, q.ring.oldest_s))
+            return _age(q, q.ring.oldest_s)
         if q.layout.enqueued_at is not None and not q.layout.tells(q.layout.enqueued_at):
             return _unknown(q, "oldest")
         return Figure.unknown(
@@ -169,17 +179,30 @@ def oldest(q: QueueSamples, ids: WatchedIds, at: float) -> Figure:
         if q.count is None or "oldest" not in q.unknown:
             return _unknown(q, "oldest")
         pushed = q.count.oldest_at
+        if pushed is not None and pushed - at > _AHEAD_S:
+            return _age(q, at - pushed)
         why = "no column says when a message was pushed" if q.count.ready else "no message is ready"
         return by_scan(q.count, None if pushed is None else max(0.0, at - pushed), at, why)
     if q.head.counted == 0:
         return Figure.unknown("no message is ready")
-    if q.head.oldest_s is not None:
-        return Figure(max(0.0, q.head.oldest_s))
+    by_time = _unknown(q, "oldest") if q.head.oldest_s is None else _age(q, q.head.oldest_s)
     number = whole(q.head.head_id)
-    aged = ids.age(number, at) if number is not None else None
-    if aged is not None:
-        return Figure(aged[0], at_least=aged[1], estimated=not aged[1], reason="watched: no push time")
-    return _unknown(q, "oldest")
+    aged = ids.age(number, at) if number is not None and by_time.value is None else None
+    if aged is None:
+        return by_time
+    why = "no push time" if q.layout.enqueued_at is None else f"no usable time in `{q.layout.enqueued_at}`"
+    return Figure(aged[0], at_least=aged[1], estimated=not aged[1], reason=f"watched: {why}")
+
+
+def _age(q: QueueSamples, seconds: float) -> Figure:
+    """The age by a push time; unknown if that is ahead of the clock."""
+    if seconds >= -_AHEAD_S:
+        return Figure(max(0.0, seconds))
+    column = "the push time" if q.layout.enqueued_at is None else f"`{q.layout.enqueued_at}`"
+    return Figure.unknown(
+        f"{column} is {duration(-seconds)} ahead of the server's clock: its time zone, or the clock that wrote it, is"
+        " another one"
+    )
 
 
 def gap(q: QueueSamples) -> tuple[Figure, str]:

@@ -80,6 +80,7 @@ class QueueTrack:
         self._progress = WatchedProgress()
         self._holders = Holders()
         self._ids = WatchedIds()
+        self._needs_ids = False
         self._spans: dict[str, EvidenceSpan] = {}
         self._diagnosis = QueueDiagnosis()
         self._trend = TrendTrack()
@@ -194,7 +195,8 @@ class QueueTrack:
         self._standing.add(q, at)
         if q.in_progress_ids is not None:
             self._progress.see(q.in_progress_ids, at)
-        if q.last_id is not None and q.layout.enqueued_at is None:
+        self._needs_ids = self._needs_ids or not figures.has_push_time(q)  # for good: a break would make ages too low
+        if q.last_id is not None and self._needs_ids:
             self._ids.see(q.last_id, at)
         held = self._holders.see(q, snapshot.writers)
         among = held.rows if held and q.held_counted else 0

@@ -97,7 +97,8 @@ def _insert(sql: Sql, place: TableName, written: tuple[str, ...], values: Mappin
     """Try it. Raises what the server says where it refuses; what comes through is rolled back."""
     names: dict[str, Name] = {"table": place.parts, "columns": written, "column": written[-1]}
     with contextlib.suppress(_RolledBackError), sql.connection.transaction():
-        sql.execute("action/pause/attempt", names, {"rows": int(each_row), "values": json.dumps(dict(values))})
+        row = json.dumps(dict(values), ensure_ascii=False)
+        sql.execute("action/pause/attempt", names, {"rows": int(each_row), "values": row})
         raise _RolledBackError
 
 

@@ -132,7 +132,7 @@ class ChosenMessages:
 
     def _values(self, ids: Sequence[str]) -> dict[str, Value]:
         key = self._queue.group.id
-        return {"queue": self._queue.value, "ids": json.dumps([{key: id} for id in ids])}
+        return {"queue": self._queue.value, "ids": json.dumps([{key: id} for id in ids], ensure_ascii=False)}
 
     def _read(self, sql: Sql, ids: Sequence[str] | None, state: State | None = None) -> list[ChosenRow]:
         """Those in one state, with their payloads; in any that is meant, without."""

@@ -89,7 +89,7 @@ class Transition:
             else:
                 given[each.column] = place if each.what == "front" else each.value
         if engine == "postgres":
-            return {"written": json.dumps(given), "clock": json.dumps(clock)}
+            return {"written": json.dumps(given, ensure_ascii=False), "clock": json.dumps(clock, ensure_ascii=False)}
         rows = [
             {"c": column} if value is None else {"c": column, "v": str(value)} for column, value in given.items()
         ] + [{"c": column, "w": kind} for column, kind in clock.items()]

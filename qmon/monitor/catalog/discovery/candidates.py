@@ -41,8 +41,8 @@ class Candidate:
     ``score``: from ``LIKELY`` on it is taken for a queue, from ``POSSIBLE`` on proposed as one. ``why``: what speaks
     for it, one phrase each; ``how``: by what each part of the layout was found. ``missing``: what the user must say
     before it can be watched. ``written``: the queue as ``qmon.toml`` would have it, where conditions tell the states of
-    its rows. ``locked``: the id of the table, where somebody keeps even readers away from
-    it, so that it cannot be told whether it is one.
+    its rows. ``locked``: the id of the table, where somebody keeps even readers away from it, so that it cannot be told
+    whether it is one. ``times``: what its newest rows show of times whose zone is not known, a line each.
     """
 
     layout: Layout
@@ -52,6 +52,7 @@ class Candidate:
     missing: str = ""
     written: Mapping[str, object] | None = None
     locked: int | None = None
+    times: tuple[str, ...] = ()
 
     @property
     def group(self) -> Group | None:

@@ -1,0 +1,38 @@
+"""Texts of a database that does not check them (SQL_ASCII of PostgreSQL): they may hold any bytes.
+
+A byte that is not part of UTF-8 is written as its value: ``caf<E9>``. A text that holds these characters itself is
+written ``<3C>E9>``. Two different texts are never written the same, and each can be sent back as the same bytes.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Final
+
+_HANDLER: Final = "qmon-any-bytes"
+_WRITTEN: Final = re.compile(rb"<(3C|[89A-F][0-9A-F])>")
+
+
+def _write_bytes(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "".join(f"<{byte:02X}>" for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(_HANDLER, _write_bytes)
+
+
+def text_from_bytes(raw: bytes) -> str:
+    """Return the text with each byte that is not part of UTF-8 as ``<E9>``."""
+    return _WRITTEN.sub(rb"<3C>\1>", raw).decode("utf-8", _HANDLER)
+
+
+def bytes_from_text(text: str) -> bytes:
+    """Return the bytes of a text that ``text_from_bytes`` has written, or that a user has typed.
+
+    Bytes that Python could not decode on the command line (lone surrogates) are these bytes again. Raises
+    ``UnicodeEncodeError`` for other surrogates.
+    """
+    raw = text.encode("utf-8", "surrogateescape")
+    return _WRITTEN.sub(lambda found: bytes.fromhex(found[1].decode("ascii")), raw)

@@ -1,0 +1,109 @@
+"""Compares the newest times in a column without a time zone with the clock, so that a user can choose the time zone.
+
+qmon concludes nothing from that: other sessions may insert in other time zones, and a row may be old.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Final
+
+from qmon.errors import QueryFailed
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.zones import UNKNOWN
+from qmon.model.text import duration
+from qmon.monitor.catalog.catalog import Catalog, TableDetails
+
+_NEW_S: Final = 300.0
+"""So far behind a clock a time still fits it: the row is not brand-new, or its transaction began before."""
+_AHEAD_S: Final = 2.0
+"""So far ahead: times are whole seconds here, and may be rounded up to them."""
+_CLOSE_S: Final = 60.0
+_QUARTER_S: Final = 900
+_MOST_AHEAD_S: Final = 14 * 3600
+_BACK_S: Final = 600.0
+"""Times of ids in order that go back by more than this are no mere delay between the begin of two transactions."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimesRow:
+    """The time of a row, and the clock as it was read: in UTC, and in the server's local time. Texts without zones."""
+
+    newest: str
+    utc: str
+    local: str
+
+
+def compared(catalog: Catalog, layout: Layout, details: TableDetails, columns: Iterable[str]) -> tuple[str, ...]:
+    """Return lines that compare the newest rows with the clock, for each of these columns without a time zone.
+
+    None for a table without an index that leads to the newest rows, or that cannot be read now.
+    """
+    id = layout.id
+    led = any(index.keys[:1] == (id,) and index.where is None for index in details.ordered_indexes)
+    if id is None or not led or not details.table.readable:
+        return ()
+    return tuple(line for column in dict.fromkeys(columns) for line in _lines(catalog, details, id, column))
+
+
+def compared_tables(catalog: Catalog, layouts: Iterable[Layout]) -> dict[TableName, tuple[str, ...]]:
+    """Return the lines for the unknown times of these layouts, by table. Reads nothing if there are none."""
+    asked = {layout.table: layout for layout in layouts if unknown_columns(layout)}
+    if not asked:
+        return {}
+    known = catalog.details([row for row in catalog.tables() if row.name in asked]).values()
+    named = {details.table.name: details for details in known}
+    return {
+        table: compared(catalog, asked[table], found, unknown_columns(asked[table])) for table, found in named.items()
+    }
+
+
+def unknown_columns(layout: Layout) -> tuple[str, ...]:
+    """Return the columns of a layout of which it is not known what their times mean."""
+    return tuple(column for column, zone in layout.zones if zone == UNKNOWN)
+
+
+def _lines(catalog: Catalog, details: TableDetails, id: str, column: str) -> tuple[str, ...]:
+    names = {"table": details.table.name.parts, "id": id, "column": column}
+    try:
+        return comparison(column, catalog.ask(TimesRow, "catalog/peek_times", names))
+    except QueryFailed:
+        return ()
+
+
+def comparison(column: str, rows: Sequence[TimesRow]) -> tuple[str, ...]:
+    """Return the lines of one column. ``rows``: the newest first; without rows there are no lines."""
+    if not rows:
+        return ()
+    newest, utc, local = (datetime.fromisoformat(text) for text in (rows[0].newest, rows[0].utc, rows[0].local))
+    lines = [
+        f"the newest message has `{column}` {newest}; the clock is {utc} in UTC and {local} in the server's local time"
+        f": {_fitting(newest, utc, local)}"
+    ]
+    # In the order of their ids, the newest first: an older one is not later.
+    times = [datetime.fromisoformat(row.newest) for row in rows]
+    back_s = max(((older - newer).total_seconds() for newer, older in pairwise(times)), default=0.0)
+    if back_s > _BACK_S:
+        lines.append(
+            f"within the newest {len(rows)} messages `{column}` goes back by {duration(back_s)}: sessions may insert in"
+            " different time zones"
+        )
+    return tuple(lines)
+
+
+def _fitting(newest: datetime, utc: datetime, local: datetime) -> str:
+    fits = [
+        name for name, clock in (('"utc"', utc), ('"local"', local))
+        if -_AHEAD_S <= (clock - newest).total_seconds() <= _NEW_S
+    ]  # fmt: skip
+    if fits:
+        return f"{' and '.join(fits)} would fit"
+    ahead_s = (newest - utc).total_seconds()
+    quarter_s = round(ahead_s / _QUARTER_S) * _QUARTER_S
+    if abs(ahead_s - quarter_s) <= _CLOSE_S and quarter_s and abs(quarter_s) <= _MOST_AHEAD_S:
+        side = "ahead of" if quarter_s > 0 else "behind"
+        return f"if that message is new, a time zone {duration(abs(quarter_s))} {side} UTC would fit"
+    return "it is no new message, or its clock is another one"

@@ -1,0 +1,99 @@
+"""The newest rows of a table are compared with the clock if the time zone of its times is not known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.zones import UNKNOWN
+from qmon.monitor.catalog.catalog import Catalog
+from qmon.monitor.catalog.newest_times import compared_tables
+from qmon.monitor.poll.poller import POLL
+from tests.cli.calling import call
+from tests.contract.watching import watching
+from tests.facts import query
+from tests.queues import ENGINE, target_of
+
+pytestmark = pytest.mark.server
+
+MAILS = Layout(
+    "mail_queue",
+    "fifo",
+    TableName("public", "mail_queue"),
+    "id",
+    enqueued_at="created_at",
+    zones=(("created_at", UNKNOWN),),
+)
+
+
+def _mails(url: str, key: str = "PRIMARY KEY") -> None:
+    query(
+        url,
+        f"CREATE TABLE mail_queue (id bigserial {key}, payload text, attempts int,"
+        " status text NOT NULL CHECK (status IN ('ready', 'working')) DEFAULT 'ready',"
+        " created_at timestamp DEFAULT now())",
+    )
+
+
+def _push(url: str, zone: str, values: str = "DEFAULT") -> None:
+    query(url, f"SET timezone = '{zone}'; INSERT INTO mail_queue (created_at) VALUES ({values})")
+
+
+def _lines(url: str) -> list[str]:
+    connection = ENGINE.connect(target_of(url), POLL)
+    try:
+        return list(compared_tables(Catalog(connection, ENGINE), [MAILS]).get(MAILS.table, ()))
+    finally:
+        connection.close()
+
+
+def test_it_tells_by_the_newest_row_and_says_if_sessions_differ(database: str) -> None:
+    _mails(database)
+    assert _lines(database) == []
+    _push(database, "Asia/Tokyo")
+    (line,) = _lines(database)
+    assert line.endswith("if that message is new, a time zone 9 h 00 m ahead of UTC would fit")
+    _push(database, "UTC")
+    _push(database, "UTC", "'infinity'")
+    first, second = _lines(database)
+    assert first.endswith('"utc" and "local" would fit')
+    assert second.startswith("within the newest 2 messages `created_at` goes back by ")
+
+
+def test_without_an_index_to_the_newest_rows_nothing_is_read(database: str) -> None:
+    _mails(database, key="")
+    _push(database, "UTC")
+    assert _lines(database) == []
+
+
+def test_init_and_doctor_show_it(database: str, tmp_path: Path) -> None:
+    _mails(database)
+    _push(database, "Asia/Kolkata")
+    place = tmp_path / "shop.toml"
+    assert call("init", database, "--file", str(place)).exit_code == 0
+    assert "5 h 30 m ahead of UTC would fit" in " ".join(place.read_text().replace("\n#", "").split())
+    done = call("doctor", database, "--output", "json")
+    assert "5 h 30 m ahead of UTC would fit" in done.output
+
+
+@pytest.mark.parametrize("times", [None, "utc"], ids=["unknown", "stated and contradicted"])
+def test_ages_come_from_watching_if_times_are_unknown_or_contradicted(database: str, times: str | None) -> None:
+    _mails(database)
+    query(database, "CREATE INDEX ON mail_queue (status, id)")
+    _push(database, "Asia/Tokyo")
+    layout = replace(MAILS, design="status", state=StateColumn("status", "ready", "working"), times=times, zones=())
+    with watching(database, [layout]) as watched:
+        waiting = watched.queue("mail_queue", lambda q: (q.oldest.value or 0) > 1).oldest
+        assert waiting.at_least, "it may have waited before qmon watched"
+        _push(database, "Asia/Tokyo")
+        watched.queue("mail_queue", lambda q: q.ready.value == 2, polls=2)
+        query(database, "DELETE FROM mail_queue WHERE id = 1")
+        arrived = watched.queue("mail_queue", lambda q: q.ready.value == 1 and q.oldest.estimated).oldest
+        before = query(
+            database, "SELECT extract(epoch FROM now() - created_at AT TIME ZONE 'Asia/Tokyo') FROM mail_queue"
+        )
+    assert waiting.reason == arrived.reason == "watched: no usable time in `created_at`"
+    assert 0 <= (arrived.value or 0) <= float(str(before[0][0]))

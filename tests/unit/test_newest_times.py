@@ -1,0 +1,48 @@
+"""The newest rows next to the clock: the lines name the time zone that would fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmon.monitor.catalog.newest_times import TimesRow, comparison
+
+UTC = "2026-11-27 12:00:00"
+BERLIN = "2026-11-27 13:00:00"
+
+
+def lines(*newest: str, local: str = BERLIN) -> tuple[str, ...]:
+    return comparison("made", [TimesRow(each, UTC, local) for each in newest])
+
+
+@pytest.mark.parametrize(
+    ("newest", "local", "said"),
+    [
+        ("2026-11-27 11:59:58", BERLIN, '"utc" would fit'),
+        ("2026-11-27 12:00:01", BERLIN, '"utc" would fit'),
+        ("2026-11-27 12:58:00", BERLIN, '"local" would fit'),
+        ("2026-11-27 11:59:58", UTC, '"utc" and "local" would fit'),
+        ("2026-11-27 17:29:50", BERLIN, "if that message is new, a time zone 5 h 30 m ahead of UTC would fit"),
+        ("2026-11-27 06:59:59", BERLIN, "if that message is new, a time zone 5 h 00 m behind UTC would fit"),
+        ("2026-11-27 11:52:00", BERLIN, "it is no new message, or its clock is another one"),
+        ("2026-11-20 12:00:00", BERLIN, "it is no new message, or its clock is another one"),
+    ],
+)
+def test_it_says_what_would_fit(newest: str, local: str, said: str) -> None:
+    (line,) = lines(newest, local=local)
+    assert line.endswith(f": {said}")
+    assert f"`made` {newest}; the clock is {UTC} in UTC and {local} in the server's local time" in line
+
+
+def test_times_that_go_back_speak_against_one_time_zone() -> None:
+    _, back = lines("2026-11-27 12:00:00", "2026-11-27 13:59:59", "2026-11-27 11:59:00")
+    assert back.startswith(
+        "within the newest 3 messages `made` goes back by 1 h 59 m: sessions may insert in different"
+    )
+
+
+def test_a_transaction_that_began_a_little_earlier_is_no_other_time_zone() -> None:
+    assert len(lines("2026-11-27 11:58:00", "2026-11-27 12:00:00", "2026-11-27 11:57:00")) == 1
+
+
+def test_an_empty_table_shows_nothing() -> None:
+    assert lines() == ()
