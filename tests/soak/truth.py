@@ -453,10 +453,10 @@ def truth(url: str, *, seed: int, tables: int, seconds: float) -> Told:
         world.end()
         for thread in threads:
             thread.join()
-        for view in watched.views:
-            _hold_against(view, world, told, found=False)
-        for view in finding.views:
-            _hold_against(view, world, told, found=True)
+        for watch, found in ((watched, False), (finding, True)):
+            seen_since: dict[str, float] = {}
+            for view in watch.views:
+                _hold_against(view, world, told, seen_since, found=found)
     finally:
         world.end()
         for thread in threads:
@@ -470,11 +470,16 @@ def truth(url: str, *, seed: int, tables: int, seconds: float) -> Told:
     return told
 
 
-def _hold_against(view: View, world: World, told: Told, *, found: bool) -> None:
+def _hold_against(view: View, world: World, told: Told, seen_since: dict[str, float], *, found: bool) -> None:
     """Compare one poll with what was true just before it began and just after it had ended.
 
-    ``found``: its queues were found by their shape.
+    ``seen_since``: by queue, since when every poll has seen it. ``found``: its queues were found by their shape.
     """
+    seen = {queue.name for queue in view.queues if queue.verdict.code != "cannot see"}
+    for name in seen_since.keys() - seen:
+        del seen_since[name]
+    for name in seen:
+        seen_since.setdefault(name, view.sampled_at)
     ended_at = view.sampled_at + view.server.client_ms / 1000
     before, after = bisect_right(world.times, view.sampled_at) - 1, bisect_left(world.times, ended_at)
     inside = before >= 0 and after < len(world.times)
@@ -494,6 +499,8 @@ def _hold_against(view: View, world: World, told: Told, *, found: bool) -> None:
         if found:
             told.found.add(name)
             facts = facts[0].of_found(queue), facts[1].of_found(queue)
+        if view.sampled_at - seen_since.get(queue.name, view.sampled_at) < _LEARNT_S:
+            facts = replace(facts[0], odd=0), replace(facts[1], odd=0)
         lies = list(_false_rates(view, queue, world.pops[name]))
         if facts[0].changes == facts[1].changes:
             told.judged += 1
