@@ -55,7 +55,7 @@ def test_where_not_all_queues_are_read_sums_are_at_least() -> None:
 
 def test_the_table_stands_above_its_queues_in_status_and_beside_them_in_json() -> None:
     seen = view((queue("orders"), part("oban/mails", ready=3), part("oban/invoices", ready=4, push=None)))
-    rows = status_rows(seen)
+    _, rows = status_rows(seen)
     assert [row[0] for row in rows] == ["orders", "oban", "oban/mails", "oban/invoices"]
     assert rows[1][:3] == ("oban", "table", "7")
     assert rows[1][-1] == "2 queues"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -17,19 +16,22 @@ from qmon.model.layout.layout import LayoutSource
 from qmon.model.text import UNKNOWN, count, duration, rate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from qmon.cli.session import Chosen
     from qmon.model.broker import BrokerView
     from qmon.model.figure import Verdict
     from qmon.model.view import QueueView, View
 
 _OVER_S: Final = 2.0
-_Column = tuple[str, str, Callable[[float], str]]
-_COLUMNS: Final[tuple[_Column, ...]] = (
-    ("READY", "ready", count), ("IN PROG", "in_progress", count), ("STUCK", "stuck", count),
-    ("SCHEDULED", "scheduled", count), ("DEAD", "dead", count), ("OLDEST", "oldest", duration),
-    ("PUSH/s", "push_rate", rate), ("POP/s", "pop_rate", rate), ("GAP", "gap", count),
+_HEADERS: Final = (
+    "QUEUE", "DESIGN", "READY", "IN PROG", "STUCK", "DEAD", "OLDEST", "PUSH/s", "POP/s", "GAP", "VERDICT",
 )  # fmt: skip
-"""By title, the field of a queue and how it is written."""
+
+_FIGURES: Final = (
+    ("ready", count), ("in_progress", count), ("stuck", count), ("dead", count), ("oldest", duration),
+    ("push_rate", rate), ("pop_rate", rate), ("gap", count),
+)  # fmt: skip
 _NONE: Final = Figure()
 _INSTALLED_ONLY: Final = "only queues that qmon installed are shown; qmon queues lists tables that look like queues"
 
@@ -93,15 +95,13 @@ def print_status(views: Sequence[View], output: Format, *, named: bool = False) 
         for view in views if output == "csv" else ():
             _failures(view, note, named=named)
         return
-    columns = columns_of(views)
-    headers = ("QUEUE", "DESIGN", *(title for title, _, _ in columns), "VERDICT")
-    rows = [(view.target, row) for view in views for row in status_rows(view, columns)]
+    headers, rows = _HEADERS, [(view.target, row) for view in views for row in status_rows(view)[1]]
     if rows and named:
         table(("TARGET", *headers), [(target, *row) for target, row in rows], wrap=len(headers))
     elif rows:
         table(headers, [row for _, row in rows], wrap=len(headers) - 1)
     for view in views:
-        if not status_rows(view, columns):
+        if not status_rows(view)[1]:
             where = f"{clean(view.target)}: " if named else ""
             note(f"{where}no queue is known here: qmon queues lists what looks like one")
         _failures(view, say, named=named)
@@ -116,34 +116,28 @@ def _failures(view: View, tell: Callable[[str], None], *, named: bool) -> None:
             tell(f"  {clean(failure.grant)}")
 
 
-def columns_of(views: Sequence[View]) -> tuple[_Column, ...]:
-    """The columns of figures: scheduled messages only if a queue has some."""
-    any_scheduled = any(queue.scheduled.value for view in views for queue in view.queues)
-    return tuple(column for column in _COLUMNS if column[1] != "scheduled" or any_scheduled)
-
-
-def status_rows(view: View, columns: Sequence[_Column] = _COLUMNS) -> list[tuple[str, ...]]:
-    """One row a queue; above those of a table with several, one of them all."""
+def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Headers, and one row a queue; above those of a table with several, one of them all."""
     above = {group.queues[0]: group for group in group_views(view.queues)}
     rows: list[tuple[str, ...]] = []
     for queue in view.queues:
         if (group := above.get(queue.name)) is not None:
-            together = [shown(group.figures.get(field, _NONE), write) for _, field, write in columns]
+            together = [shown(group.figures.get(field, _NONE), write) for field, write in _FIGURES]
             rows.append((group.name, "table", *together, f"{len(group.queues)} queues"))
         verdict = f"{queue.verdict.code}: {queue.verdict.proof}" if queue.verdict.proof else queue.verdict.code
-        figures = [shown(getattr(queue, field), write) for _, field, write in columns]
+        figures = [shown(getattr(queue, field), write) for field, write in _FIGURES]
         rows.append((queue.name, queue.layout.design, *figures, verdict))
     if view.server.broker is not None:
-        rows += _broker_rows(view.server.broker, len(columns))
-    return rows
+        rows += _broker_rows(view.server.broker)
+    return _HEADERS, rows
 
 
-def _broker_rows(found: BrokerView, columns: int) -> list[tuple[str, ...]]:
+def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
     """One row a queue of Service Broker, and one for what is sent and not delivered where there is some."""
 
     def row(name: str, depth: Figure, verdict: Verdict | None, otherwise: str) -> tuple[str, ...]:
         verdict_text = otherwise if verdict is None else f"{verdict.code}: {verdict.proof}"
-        return (name, "service_broker", shown(depth, count), *[UNKNOWN] * (columns - 1), verdict_text)
+        return (name, "service_broker", shown(depth, count), *[UNKNOWN] * 7, verdict_text)
 
     rows = [row(q.name, q.depth, q.verdict, state(q, monitored=found.monitored)) for q in found.queues]
     if found.sending.value:

@@ -72,7 +72,6 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         kept = self._ordered(kept, of)
         rows = {member.name: self._rows(member, now) for member in members}
         empty = f"no queue matches {clean(self.filter_text)}" if every else "no queue is known yet"
-        self.notice(every)
         self.grid.use_columns(self.columns)
         made = [rows[of[id(queue)].name][queue.name] for queue in kept]
         arranged = self.arranged.rows(made, self.usual, self.columns, lambda key: self._of_row(key)[1])

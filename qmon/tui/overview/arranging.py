@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from qmon.config.preferences import OfTarget, SavedView
-from qmon.model.view import QueueView
 from qmon.tui.overview import columns as chosen
 from qmon.tui.overview import rows as overview
 from qmon.tui.palette_items import PaletteItem
@@ -22,7 +21,6 @@ class ArrangedScreen(DashboardScreen):
         super().__init__()
         self.sorted_by = self._sound(self.app.preferences.of(self.remembered_as).sort)
         self.arranged = chosen.Arranged()
-        self._noticed: set[str] = set()
 
     @property
     def remembered_as(self) -> str:
@@ -36,12 +34,8 @@ class ArrangedScreen(DashboardScreen):
 
     @property
     def columns(self) -> tuple[GridColumn, ...]:
-        """The columns that are chosen, else the usual ones and those that were noticed."""
-        return chosen.wanted(self.app.preferences.of(self.remembered_as).columns, self.usual, self._noticed)
-
-    def notice(self, queues: Iterable[QueueView]) -> None:
-        """Show the columns of ``NOTICED`` of which one of the queues has some, from now on."""
-        self._noticed |= chosen.noticed(queues)
+        """The columns that are chosen."""
+        return chosen.wanted(self.app.preferences.of(self.remembered_as).columns, self.usual)
 
     def _sound(self, sort: tuple[str, bool] | None) -> tuple[str, bool]:
         """The order that is asked for, where there is such a column."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from qmon.config.preferences import SavedView
@@ -25,30 +25,19 @@ MORE: Final = tuple(
         ("poppers_waiting", "WAITING"), ("fill", "FILL"), ("bytes", "SIZE"),
     )
 )  # fmt: skip
-"""There only if they are chosen, except ``NOTICED``."""
-NOTICED: Final = ("scheduled", "dead")
-"""Also there if none are chosen, behind ``stuck``, once a queue has such messages: no other column counts them."""
+"""There only where they are chosen."""
 _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
     "complete_rate": figures.aligned_rate, "fill": text.percent, "bytes": text.size,
 }  # fmt: skip
 _NOTHING: Final = ("", "muted")
 
 
-def noticed(queues: Iterable[QueueView]) -> set[str]:
-    """Those of ``NOTICED`` of which a queue has some."""
-    return {key for queue in queues for key in NOTICED if getattr(queue, key).value}
-
-
-def wanted(chosen: Sequence[str], usual: Sequence[GridColumn], more: Container[str] = ()) -> tuple[GridColumn, ...]:
-    """The columns in the order chosen; what is not known here is left out.
-
-    Without a choice, the usual ones and those of ``NOTICED`` that are in ``more``.
-    """
+def wanted(chosen: Sequence[str], usual: Sequence[GridColumn]) -> tuple[GridColumn, ...]:
+    """The columns in the order chosen; what is not known here is left out. Without a choice the usual ones."""
     known = {column.key: column for column in (*usual, *MORE)}
     found = tuple(known[key] for key in dict.fromkeys(chosen) if key in known)
     if not found:
-        place = next((at for at, column in enumerate(usual, 1) if column.key == "stuck"), len(usual))
-        return (*usual[:place], *(known[key] for key in NOTICED if key in more), *usual[place:])
+        return tuple(usual)
     return found if FIRST in chosen else (known[FIRST], *found)
 
 

@@ -92,7 +92,6 @@ class OverviewScreen(ArrangedScreen):
         empty = f"no queue matches {clean(self.filter_text)}" if view.queues else self._no_queue
         known = self.app.known.baselines
         self.unusual = baselines.find(known, view.target, view.queues) if view.target in known.hours else None
-        self.notice(view.queues)
         self.grid.use_columns(self.columns)
         own, groups = causes.own_words(ranked.causes, kept), group_views(view.queues)
         rows = overview.rows(kept, self.size.width, self.unusual, self._known, groups, own)
