@@ -129,7 +129,7 @@ def test_what_is_unknown_for_a_moment_is_shown_and_is_no_event() -> None:
         ("tried_state", {"poison message at the head", "delivered twice"}),
         ("ring_sweep", {"ring hole", "ring orphans"}),
         ("priorities_state", {"priority starved"}),
-        ("counters", {"archive behind", "no pushes", "latch-bound", "deadlocks", "statistics", "everything locked"}),
+        ("counters", {"archive behind", "no pushes", "due later than usual", "latch-bound", "deadlocks", "statistics", "everything locked"}),
         ("head_state", {"archive behind", "everything locked"}),
         ("clients", {"delivered twice"}),
         ("writers", {"everything locked"}),

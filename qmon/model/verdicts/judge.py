@@ -15,6 +15,7 @@ from qmon.model.verdicts.access import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow import (
     BEHIND,
     BLOCKED,
+    DUE_LATER,
     NO_POPPERS,
     NO_POPS,
     NO_PUSHES,
@@ -139,6 +140,7 @@ RULES: Final[tuple[Rule, ...]] = (
     BLOCKED,
     OUTRUN,
     NO_PUSHES,
+    DUE_LATER,
     STARVED,
     BEHIND,
 )
