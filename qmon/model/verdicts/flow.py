@@ -358,7 +358,7 @@ def _risen(rise: Rise) -> str:
 
 
 def _growing(s: RuleInput) -> str | None:
-    if s.net_rate is None or s.push_rate.value is None or s.pop_rate.value is None or s.pop_rate.value <= 0:
+    if s.net_rate is None or s.push_rate.value is None or s.pop_rate.value is None:
         return None
     if not s.ready.value or s.ready.value < 100 or s.net_rate <= max(0.5, 0.05 * s.push_rate.value):
         return None
@@ -383,7 +383,7 @@ def _due_later(s: RuleInput) -> str | None:
 
 
 RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full)
-NO_POPS = Rule("no pops", Severity.CRITICAL, 10.0, _not_moving)
+NO_POPS = Rule("no pops", Severity.CRITICAL, 10.0, _not_moving, explains=("pushers outrun poppers",))
 NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes, probes=("counters",), unread=uncounted)
 DUE_LATER = Rule(
     "due later than usual",

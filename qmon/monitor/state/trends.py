@@ -247,7 +247,7 @@ class DueTrack:
 
     def _found(self, scheduled: Figure) -> DueLater | None:
         newest = list(takewhile(lambda step: step.mostly_later, reversed(self._steps)))
-        before = list(self._steps)[: len(self._steps) - len(newest)]
+        before = list(self._steps)[: -len(newest) - 1]  # without the step in which it began
         pushed, later = (sum(step.pushed for step in newest), sum(step.later for step in newest))
         if len(newest) < _LATER_STEPS or newest[0].to_at - newest[-1].from_at < _LATER_S or pushed < _LATER:
             return None
