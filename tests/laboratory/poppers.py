@@ -83,7 +83,7 @@ def outrun(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 @contextlib.contextmanager
 def trickle(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A message is popped every two seconds, while how many are in progress can no longer be read."""
-    query(lab.url, f"DROP INDEX {_index(lab, layout, 'status = 2')}")
+    query(lab.url, f"DROP INDEX {_index(lab, layout, '(started_at)')}")
     lab.load.change(layout.queue, "popper", rate=0.5)
     yield ("growing ",)
     lab.load.change(layout.queue, "popper", rate=200.0)

@@ -1,4 +1,4 @@
-"""Messages that are due later than usual: found if producers give them a due time, quiet for retries and planned work."""
+"""Messages due later than usual: found if producers give them a due time, quiet for retries and planned work."""
 
 from __future__ import annotations
 
