@@ -86,6 +86,7 @@ def test_all_agree(rule: Rule, ahead_s: float, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(import_module("qmon.model.verdicts.judge"), "RULES", (stub,))
     watched = Watched(tmp_path, ahead_s)
     since_at = BEGIN + ahead_s + first_s
+    view = watched.poll()
     while (seconds := watched.now + EVERY_S - BEGIN) < end_s + 20:
         view = watched.poll()
         verdict = view.queues[0].verdict

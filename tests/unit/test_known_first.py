@@ -34,7 +34,8 @@ BLINDNESS = {
 
 def over(given: RuleInput, seconds: int, spans: Spans | None = None) -> tuple[Verdict, ...]:
     """The verdicts after polls with the same figures, one in two seconds."""
-    spans, verdicts = spans or {}, ()
+    spans = spans or {}
+    verdicts: tuple[Verdict, ...] = ()
     for second in range(0, seconds + 1, 2):
         verdicts, spans = judge(given, float(second), spans)
     return verdicts
@@ -47,6 +48,7 @@ def test_what_is_not_known_hides_no_verdict(blind: RuleInput) -> None:
 
 def test_a_trickle_of_pops_does_not_hide_that_the_queue_grows() -> None:
     spans: Spans = {}
+    verdicts: tuple[Verdict, ...] = ()
     for second in range(31):
         recent = 0.0 if second % 6 > 1 else 0.5
         rates = {"pop_rate": Figure(0.0 if second % 10 == 4 else 0.5), "recent_pop_rate": Figure(recent)}
