@@ -20,7 +20,7 @@ from tests.queues import routine
 SILENT_S: Final = 20.0
 """An archiver that was seen is missed after so long."""
 USUAL_S: Final = 25.0
-"""In this time, enough messages come to say what is usual."""
+"""In this time, enough messages come to compare with."""
 LATER_S: Final = 3 * COUNTING_S + 7.0
 """Scheduled messages are counted every ten seconds; three counts prove that messages are due later."""
 

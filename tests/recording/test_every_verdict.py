@@ -35,7 +35,7 @@ QUIET_S, LULL_S = 20.0, 4.0
 
 @dataclass
 class Watched:
-    """All who are told of each poll, with one clock; the server's is ``ahead_s`` ahead of it."""
+    """History, event log and recorder with one clock; that of the server is ``ahead_s`` ahead of it."""
 
     root: Path
     ahead_s: float

@@ -1,4 +1,4 @@
-"""Known trouble comes first, then what is not known: among verdicts, in their lines, in a check and on the overview."""
+"""Known trouble comes before unknown figures: among verdicts, in their lines, in a check and on the overview."""
 
 from __future__ import annotations
 

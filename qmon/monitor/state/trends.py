@@ -41,7 +41,7 @@ _LATER_S: Final = 20.0
 _LATER: Final = 20
 """Messages are due later than usual after this many steps, seconds and messages."""
 _KNOWN: Final = 60
-"""Messages that show what is usual."""
+"""Earlier messages needed to compare with."""
 _SELDOM: Final = 0.1
 """Greatest share of the messages before that may have been due later."""
 _GAP_S: Final = 300.0

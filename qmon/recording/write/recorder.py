@@ -55,7 +55,7 @@ class _Judged:
 
     @property
     def key(self) -> tuple[list[tuple[str, int]], list[str]]:
-        """What is written when it changes."""
+        """A line is written when this changes."""
         return [(verdict.code, verdict.severity) for verdict in self.holds], [verdict.code for verdict in self.kept]
 
 
@@ -253,7 +253,7 @@ class Recorder:
 
 
 def _judged(queue: QueueView, sampled_at: float) -> _Judged:
-    """What is recorded of the verdicts of a queue at a moment of the server's clock."""
+    """Return the verdicts of a queue without those that are brief at ``sampled_at``, server clock."""
     holds = tuple(verdict for verdict in verdicts_of(queue) if not is_brief(verdict, sampled_at))
     return _Judged(holds, undecided=queue.undecided)
 
