@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from qmon.model.rates.trend import Rise, Silence, Slower
+from qmon.model.rates.trend import DueLater, Rise, Silence, Slower
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.messages import DrawerSample
 from qmon.model.samples.plans import QueuePlans
@@ -149,7 +149,7 @@ class QueueEvidence:
 
     ``pushers`` and ``poppers``: ``None`` where sessions, or what they run, cannot be seen. ``repeated``: the message
     that fails most; ``twice``: those delivered twice; ``ring_loss``: what a ring has lost, ``None`` where unknown.
-    ``rise``, ``slower`` and ``silence``: what the last hour shows.
+    ``rise``, ``slower``, ``silence`` and ``due_later``: what the last hour shows.
     """
 
     pushers: ClientsSeen | None = None
@@ -165,6 +165,7 @@ class QueueEvidence:
     rise: Rise | None = None
     slower: Slower | None = None
     silence: Silence | None = None
+    due_later: DueLater | None = None
 
 
 NO_TARGET_EVIDENCE = TargetEvidence()

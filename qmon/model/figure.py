@@ -92,6 +92,10 @@ class Verdict:
     key: str = ""
     cause: str = ""
 
+    def moved(self, seconds: float) -> Verdict:
+        """Return the same with ``since_at`` on a clock that is ``seconds`` ahead of the server's."""
+        return self if self.since_at is None or not seconds else replace(self, since_at=self.since_at + seconds)
+
 
 @dataclass(frozen=True, slots=True)
 class PastVerdict:

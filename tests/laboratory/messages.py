@@ -11,6 +11,7 @@ from typing import Final
 import pyodbc
 
 from qmon.model.layout.layout import Layout
+from qmon.monitor.probes.cadence import COUNTING_S
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
@@ -20,6 +21,10 @@ SILENT_S: Final = 20.0
 """An archiver that was seen is missed after so long."""
 # Polls after which an archiver that comes every second is known to do so.
 KNOWN_POLLS: Final = 35
+USUAL_S: Final = 25.0
+"""In this time, enough messages come to compare with."""
+LATER_S: Final = 3 * COUNTING_S + 7.0
+"""Scheduled messages are counted every ten seconds; three counts prove that messages are due later."""
 
 
 @contextlib.contextmanager
@@ -131,6 +136,29 @@ def _pop_urgent(url: str, layout: Layout, over: threading.Event) -> None:
                 popper.execute(f"DELETE FROM {layout.table} WHERE id = ?", popper.execute(take).fetchval())
 
 
+@contextlib.contextmanager
+def due_later(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """The producer's clock is five hours ahead, and messages are due when it says."""
+    lab.poll(lab.watched.views[0].sampled_at + USUAL_S)
+    lab.load.change(layout.queue, "pusher", rate=0.0)
+    over = threading.Event()
+    push = f"INSERT INTO {layout.table} (due_time, payload) VALUES (clock_timestamp() + interval '5 h', 'later')"
+
+    def producer() -> None:
+        with connected(lab.url) as session:
+            while not over.wait(0.1):
+                session.execute(push)
+
+    thread = threading.Thread(target=producer)
+    thread.start()
+    try:
+        yield (" are due later; of those before, 0 %",)
+    finally:
+        over.set()
+        thread.join()
+    lab.load.change(layout.queue, "pusher", rate=8.0)
+
+
 CASES = (
     Case("poison at the head", "poison message at the head", "status", poisoned, reads_s=3.0, own_processes=True),
     Case("delivered twice", "delivered twice", "status", twice, reads_s=1.0),
@@ -142,5 +170,9 @@ CASES = (
         "low priority starved", "priority starved", "status", starved, reads_s=22.0, own_processes=True,
         priority="priority",
         configured=True,
+    ),
+    Case(
+        "messages due in five hours", "due later than usual", "pending", due_later, reads_s=LATER_S,
+        clears_s=COUNTING_S + 7.0,
     ),
 )  # fmt: skip

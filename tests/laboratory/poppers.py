@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side
+from qmon.model.verdicts import CANNOT_TELL
+from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from qmon.workload.plan import PlannedFault
 from tests.contract.operating import applied
@@ -78,6 +80,24 @@ def outrun(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     lab.load.change(layout.queue, "popper", rate=200.0)
 
 
+@contextlib.contextmanager
+def trickle(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A message is popped every two seconds, while how many are in progress can no longer be read."""
+    query(lab.url, f"DROP INDEX {_index(lab, layout, '(started_at)')}")
+    lab.load.change(layout.queue, "popper", rate=0.5)
+    yield ("growing ",)
+    lab.load.change(layout.queue, "popper", rate=200.0)
+    query(lab.url, f"CREATE INDEX ON {layout.table} (started_at) WHERE status = 2::smallint")
+    head = f"SELECT 1 FROM {layout.table} WHERE status = 1 AND enqueued_at < clock_timestamp() - interval '2 s' LIMIT 1"
+    wait_until(lambda: not query(lab.url, head), 60, what="the queue is drained")
+
+
+def _index(lab: Laboratory, layout: Layout, of: str) -> str:
+    asked = "SELECT indexname FROM pg_indexes WHERE tablename = ? AND indexdef LIKE ?"
+    ((name,),) = query(lab.url, asked, layout.table.name, f"%{of}%")
+    return f'public."{name}"'
+
+
 CASES = (
     Case("pushers paused", "paused", "status", paused),
     Case("poppers asleep", "poppers not claiming", "status", asleep, reads_s=LATELY_S),
@@ -89,5 +109,9 @@ CASES = (
     Case("popper lost in thought", "stuck in progress", "status", lost_in_thought, reads_s=3.0, timeout_s=3.0),
     Case(
         "pushers at twice the poppers", "pushers outrun poppers", "naive", outrun, reads_s=LATELY_S, clears_s=LATELY_S,
+    ),
+    Case(
+        "a trickle of pops", "pushers outrun poppers", "status", trickle, reads_s=RATE_WINDOW_S, clears_s=RATE_WINDOW_S,
+        true_too=frozenset({CANNOT_TELL}), load={"rate": 30.0, "pop_rate": 200.0},
     ),
 )  # fmt: skip

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 _OVER_S: Final = 2.0
 _HEADERS: Final = (
-    "QUEUE", "DESIGN", "READY", "IN PROG", "STUCK", "DEAD", "OLDEST", "PUSH/s", "POP/s", "GAP", "VERDICT",
+    "QUEUE", "DESIGN", "READY", "IN PROG", "STUCK", "SCHED", "DEAD", "OLDEST", "PUSH/s", "POP/s", "GAP", "VERDICT",
 )  # fmt: skip
 
 _FIGURES: Final = (
-    ("ready", count), ("in_progress", count), ("stuck", count), ("dead", count), ("oldest", duration),
-    ("push_rate", rate), ("pop_rate", rate), ("gap", count),
+    ("ready", count), ("in_progress", count), ("stuck", count), ("scheduled", count), ("dead", count),
+    ("oldest", duration), ("push_rate", rate), ("pop_rate", rate), ("gap", count),
 )  # fmt: skip
 _NONE: Final = Figure()
 _INSTALLED_ONLY: Final = "only queues that qmon installed are shown; qmon queues lists tables that look like queues"
@@ -137,7 +137,7 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
 
     def row(name: str, depth: Figure, verdict: Verdict | None, otherwise: str) -> tuple[str, ...]:
         verdict_text = otherwise if verdict is None else f"{verdict.code}: {verdict.proof}"
-        return (name, "service_broker", shown(depth, count), *[UNKNOWN] * 7, verdict_text)
+        return (name, "service_broker", shown(depth, count), *[UNKNOWN] * (len(_FIGURES) - 1), verdict_text)
 
     rows = [row(q.name, q.depth, q.verdict, state(q, monitored=found.monitored)) for q in found.queues]
     if found.sending.value:

@@ -1,4 +1,4 @@
-"""Findings of the last hour of a queue: a backlog rises, messages take longer, producers stopped."""
+"""Findings of the last hour of a queue: backlog rises, messages take longer, producers stopped, messages due later."""
 
 from __future__ import annotations
 
@@ -42,3 +42,17 @@ class Silence:
 
     silent_s: float
     before_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class DueLater:
+    """Most of the newest messages are due later, which few messages of the hour before were.
+
+    ``later`` of the last ``pushed`` messages, since ``since_at`` (server clock, seconds since the epoch).
+    ``share_before``: share of the messages before that were due later, 0 to 1.
+    """
+
+    pushed: float
+    later: float
+    since_at: float
+    share_before: float

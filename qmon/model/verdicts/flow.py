@@ -14,7 +14,7 @@ from qmon.model.samples.messages import OwnerSample
 from qmon.model.samples.polled import WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
-from qmon.model.text import counted, duration, percent, rate
+from qmon.model.text import counted, duration, percent, rate, time_of_day
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always, uncounted
 
 
@@ -380,7 +380,7 @@ def _risen(rise: Rise) -> str:
 
 
 def _growing(s: RuleInput) -> str | None:
-    if s.net_rate is None or s.push_rate.value is None or s.pop_rate.value is None or s.pop_rate.value <= 0:
+    if s.net_rate is None or s.push_rate.value is None or s.pop_rate.value is None:
         return None
     if not s.ready.value or s.ready.value < 100 or s.net_rate <= max(0.5, 0.05 * s.push_rate.value):
         return None
@@ -396,7 +396,25 @@ def _no_pushes(s: RuleInput) -> str | None:
     return f"no push for {duration(silence.silent_s)}, {rate(silence.before_per_s)}/s before{rolled_back}"
 
 
+def _due_later(s: RuleInput) -> str | None:
+    found = s.queue.due_later
+    if found is None:
+        return None
+    many = f"~{found.later:,.0f} of the {found.pushed:,.0f} messages since {time_of_day(found.since_at)} are due later"
+    return f"{many}; of those before, {percent(found.share_before)}"
+
+
 RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full)
-NO_POPS = Rule("no pops", Severity.CRITICAL, 10.0, _not_moving, refuted=_may_have_popped)
+NO_POPS = Rule(
+    "no pops", Severity.CRITICAL, 10.0, _not_moving, explains=("pushers outrun poppers",), refuted=_may_have_popped
+)
 NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes, probes=("counters",), unread=uncounted)
+DUE_LATER = Rule(
+    "due later than usual",
+    Severity.WARNING,
+    0.0,
+    _due_later,
+    probes=("counters", "table_counters", "scheduled"),
+    unread=uncounted,
+)
 OUTRUN = Rule("pushers outrun poppers", Severity.WARNING, 30.0, _outrun)

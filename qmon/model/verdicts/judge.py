@@ -15,6 +15,7 @@ from qmon.model.verdicts.access import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow import (
     BEHIND,
     BLOCKED,
+    DUE_LATER,
     NO_POPPERS,
     NO_POPS,
     NO_PUSHES,
@@ -139,6 +140,7 @@ RULES: Final[tuple[Rule, ...]] = (
     BLOCKED,
     OUTRUN,
     NO_PUSHES,
+    DUE_LATER,
     STARVED,
     BEHIND,
 )
@@ -191,7 +193,7 @@ def judge(
     """
     seen: dict[str, EvidenceSpan] = {HEALTHY: spans[HEALTHY]} if HEALTHY in spans else {}
     found: dict[str, Verdict] = {}
-    unproved: dict[str, str] = {}
+    unproved: dict[str, Verdict] = {}
     explained: set[str] = set()
     for rule in RULES:
         find = partial(_find, rule, given, spans, now_at)
@@ -203,9 +205,10 @@ def judge(
         if span.raised:
             found[rule.code] = raised
             explained.update(rule.explains)
-        elif rule.severity is Severity.CRITICAL:
+        elif rule.severity >= Severity.WARNING:
             left_s = span.first_at + rule.hold_s - now_at
-            unproved[rule.code] = f"{raised.proof}; {rule.code} if that lasts {duration(left_s)} more"
+            line = f"{raised.proof}; {rule.code} if that lasts {duration(left_s)} more"
+            unproved[rule.code] = Verdict(rule.code, line, rule.severity)
     doubt, faults = missing(given), guard.reasons if guard is not None else {}
     unread = _unread(given, known=not (doubt and any(each.severity >= Severity.WARNING for each in found.values())))
     unread = unread.union(part.removeprefix(_RULE) for part in faults)
@@ -217,10 +220,12 @@ def judge(
     if verdicts and verdicts[0].severity >= Severity.WARNING:
         return tuple(verdicts), seen
     doubt = doubt or next((f"{part}: {why}" for part, why in faults.items()), "")
-    doubt = doubt or ("" if HEALTHY in seen else next(iter(unproved.values()), ""))
     if unmoved := _unmoved(given):
         span = seen[_UNMOVED] = _seen_again(spans, _UNMOVED, now_at, STILL_S)
         doubt = doubt or (unmoved if span.raised or HEALTHY not in seen else "")
+    sign = max(unproved.values(), key=lambda v: v.severity, default=None)
+    if sign is not None and (doubt or (sign.severity is Severity.CRITICAL and HEALTHY not in seen)):
+        doubt = f"{sign.proof}; {doubt}" if doubt else sign.proof
     if doubt:
         span = seen[CANNOT_TELL] = _seen_again(spans, CANNOT_TELL, now_at, 0.0)
         key = "n" if _throttled(given) else ""

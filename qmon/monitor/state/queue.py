@@ -36,7 +36,7 @@ from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindo
 from qmon.monitor.state.rates.standing_counters import WHY, StandingCounters
 from qmon.monitor.state.ring import LedgerTrack
 from qmon.monitor.state.stale_figures import StaleFigures, failure_of, flow_unread, of_before, of_locks
-from qmon.monitor.state.trends import SilenceTrack, TrendTrack
+from qmon.monitor.state.trends import DueTrack, SilenceTrack, TrendTrack
 from qmon.monitor.state.usage import TableUses, UseTrack, own_uses
 from qmon.monitor.state.verdict_log import VerdictLog
 
@@ -85,6 +85,7 @@ class QueueTrack:
         self._diagnosis = QueueDiagnosis()
         self._trend = TrendTrack()
         self._silence = SilenceTrack()
+        self._due = DueTrack()
         self._use = UseTrack()
         self._stale = StaleFigures()
         self._bound = stale_figures.OldestBound()
@@ -364,7 +365,7 @@ class QueueTrack:
             pops_unseen=self._standing.pops_lately or self._broken,
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )  # fmt: skip
-        rule_input = replace(rule_input, queue=self._trends(at, rule_input, pop.evidence))
+        rule_input = replace(rule_input, queue=self._trends(at, rule_input, pop.evidence, scheduled))
         verdicts, past = self._judge(rule_input, at, guard)
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
         return QueueView(
@@ -434,9 +435,13 @@ class QueueTrack:
         found = forecast(ready, self._window.ticks, connected)
         return found if known.rise is None else found.of_hour(known.rise)
 
-    def _trends(self, at: float, given: RuleInput, popped: Figure) -> QueueEvidence:
+    def _trends(self, at: float, given: RuleInput, popped: Figure, scheduled: Figure) -> QueueEvidence:
         """What is known of the queue, with what the last hour shows."""
-        known = replace(given.queue, silence=self._silence.add(at, self._flow_now.pushed if self._flow_now else None))
+        flow = self._flow_now
+        known = replace(
+            given.queue, silence=self._silence.add(at, flow.pushed if flow else None),
+            due_later=self._due.add(at, flow, given.ready, scheduled),
+        )  # fmt: skip
         if given.ready.value is None or given.ready.at_least:
             return known
         rise, slower = self._trend.add(

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import takewhile
 from statistics import median
 from typing import Final
 
-from qmon.model.rates.trend import Rise, Silence, Slower
+from qmon.model.figure import Figure
+from qmon.model.rates.flow import Flow
+from qmon.model.rates.trend import DueLater, Rise, Silence, Slower
 
 _MINUTE_S: Final = 60.0
 _MOST: Final = 60
@@ -34,6 +37,16 @@ _MISSED: Final = 60
 """Silence is one only after as many pushes as this should have come, and ..."""
 _LONGER: Final = 5
 """... after this many times the longest break of the last hour."""
+_STEP_S: Final = 5.0
+"""Messages pushed are compared with those that became ready over steps of at least this length."""
+_LATER_STEPS: Final = 3
+_LATER_S: Final = 20.0
+_LATER: Final = 20
+"""Messages are due later than usual after this many steps, seconds and messages."""
+_KNOWN: Final = 60
+"""Earlier messages needed to compare with."""
+_SELDOM: Final = 0.1
+"""Greatest share of the messages before that may have been due later."""
 _GAP_S: Final = 300.0
 """After a longer gap, qmon forgets the minutes before it."""
 
@@ -180,3 +193,73 @@ class SilenceTrack:
             self._minutes.append((at, 0.0))
         first_at, count = self._minutes[-1]
         self._minutes[-1] = first_at, count + pushed
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Messages pushed between two counts of the scheduled messages, and how many of them are due later."""
+
+    from_at: float
+    to_at: float
+    pushed: float
+    later: float
+
+    @property
+    def mostly_later(self) -> bool:
+        return 2 * self.later > self.pushed
+
+
+class DueTrack:
+    """How many of the pushed messages of one queue were due later. Not thread-safe: one thread folds.
+
+    A pushed message that neither became ready nor was popped is due later, if the scheduled messages rose with it.
+    So messages scheduled for another try do not count: each of them was popped.
+    """
+
+    def __init__(self) -> None:
+        self._steps: deque[_Step] = deque()
+        self._begin: tuple[float, float, Figure] | None = None
+        self._pushed = 0.0
+        self._popped = 0.0
+
+    def add(self, at: float, flow: Flow | None, ready: Figure, scheduled: Figure) -> DueLater | None:
+        """Take in one poll at ``at`` (server clock, seconds); return whether messages are due later than usual.
+
+        ``flow``: messages moved since the poll before; ``ready`` and ``scheduled``: an old or bounded ``ready`` and an
+        old ``scheduled`` are not used.
+        """
+        if flow is None or flow.popped is None or ready.value is None or ready.at_least:
+            self._begin = None
+        else:
+            self._pushed, self._popped = self._pushed + flow.pushed, self._popped + flow.popped
+        if scheduled.value is not None and not scheduled.age_s and ready.value is not None and not ready.at_least:
+            self._count(at, ready.value, scheduled)
+        while self._steps and at - self._steps[0].to_at > _MOST * _MINUTE_S:
+            self._steps.popleft()
+        return self._found(scheduled)
+
+    def _count(self, at: float, ready: float, scheduled: Figure) -> None:
+        """End a step, and begin the next one."""
+        if self._begin is not None:
+            from_at, ready_before, scheduled_before = self._begin
+            if at - from_at < _STEP_S:
+                return
+            later = self._pushed - self._popped - (ready - ready_before)
+            if not scheduled.at_least:
+                later = min(later, (scheduled.value or 0.0) - (scheduled_before.value or 0.0))
+            if self._pushed:
+                self._steps.append(_Step(from_at, at, self._pushed, min(max(0.0, later), self._pushed)))
+        self._begin, self._pushed, self._popped = (at, ready, scheduled), 0.0, 0.0
+
+    def _found(self, scheduled: Figure) -> DueLater | None:
+        newest = list(takewhile(lambda step: step.mostly_later, reversed(self._steps)))
+        before = list(self._steps)[: -len(newest) - 1]  # without the step in which it began
+        pushed, later = (sum(step.pushed for step in newest), sum(step.later for step in newest))
+        if len(newest) < _LATER_STEPS or newest[0].to_at - newest[-1].from_at < _LATER_S or pushed < _LATER:
+            return None
+        if scheduled.value is None or (2 * scheduled.value < later and not scheduled.at_least):
+            return None  # they have become due, or are gone
+        known = sum(step.pushed for step in before)
+        if known < _KNOWN or (share := sum(step.later for step in before) / known) > _SELDOM:
+            return None
+        return DueLater(pushed, later, newest[-1].from_at, share)

@@ -39,12 +39,16 @@ class SessionLine:
 class VerdictsLine:
     """All verdicts that hold for a queue from now on, the worst first; written when a code or a severity changes.
 
-    ``repeated``: they held before; a segment begins.
+    A ``cannot tell`` is written once it has lasted. ``repeated``: they held before; a segment begins. ``undecided``:
+    codes of verdicts that held before and are not known to be over. ``ahead_s``: seconds by which the server's clock is
+    ahead of that of the line.
     """
 
     queue: str
     holds: tuple[Verdict, ...] = ()
     repeated: bool = False
+    undecided: tuple[str, ...] = ()
+    ahead_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,8 @@ class InMemoryHistory:
         known.runs.add(at, verdict.code, verdict.severity, verdict.proof, since_at)
         if len(known.runs.found) > MOST_RUNS:
             del known.runs.found[0]
-        self._events.extend(self._verdicts.add(at, queue.name, queue.verdicts or (verdict,), queue.undecided))
+        verdicts = [each.moved(-self._ahead_s) for each in queue.verdicts or (verdict,)]
+        self._events.extend(self._verdicts.add(at, queue.name, verdicts, queue.undecided))
 
     def _add_waits(self, at: float, span_s: float, view: View) -> None:
         """Sessions in each wait; one that is not there now has none in it."""

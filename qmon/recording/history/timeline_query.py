@@ -68,7 +68,8 @@ def _of_line(line: Line, verdicts: VerdictChanges) -> list[TimelineEvent]:
         changed: Changed = line.record()
         return [of_phase(line.at, changed.phase, changed.reason)] if changed.phase in PHASES else []
     holds: VerdictsLine = line.record()
+    found = [verdict.moved(-holds.ahead_s) for verdict in holds.holds]
     if holds.repeated:
-        verdicts.known(line.at, holds.queue, holds.holds)
+        verdicts.known(line.at, holds.queue, found)
         return []
-    return verdicts.add(line.at, holds.queue, holds.holds)
+    return verdicts.add(line.at, holds.queue, found, holds.undecided)

@@ -19,9 +19,10 @@ from typing import Final
 
 from qmon import __version__, log
 from qmon.errors import BadInput
-from qmon.model.figure import Verdict
+from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
+from qmon.model.verdicts.judge import is_brief
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.figures import Figures, figures_of
@@ -39,11 +40,31 @@ _SLOW: Final = "the disk does not keep up"
 
 
 @dataclass(frozen=True, slots=True)
+class _Judged:
+    """The verdicts of a queue that hold, the worst first, and those of before that are not known to be over."""
+
+    holds: tuple[Verdict, ...] = ()
+    kept: tuple[Verdict, ...] = ()
+    undecided: frozenset[str] = frozenset()
+
+    def after(self, before: _Judged) -> _Judged:
+        """Return the same with the verdicts of ``before`` that may go on."""
+        now = {verdict.code for verdict in self.holds}
+        may_go_on = (v for v in (*before.holds, *before.kept) if v.code in self.undecided and v.code not in now)
+        return replace(self, kept=tuple(v for v in may_go_on if v.severity > Severity.FINE))
+
+    @property
+    def key(self) -> tuple[list[tuple[str, int]], list[str]]:
+        """A line is written when this changes."""
+        return [(verdict.code, verdict.severity) for verdict in self.holds], [verdict.code for verdict in self.kept]
+
+
+@dataclass(frozen=True, slots=True)
 class _Poll:
     """A snapshot and what was made of it: its verdicts by queue, and the figures; ``None``: nothing was."""
 
     snapshot: Snapshot
-    verdicts: Mapping[str, tuple[Verdict, ...]] | None
+    verdicts: Mapping[str, _Judged] | None
     figures: Figures | None
 
 
@@ -98,7 +119,8 @@ class Recorder:
         self._target = target
         self._queue: queue.Queue[_Event | None] = queue.Queue(_WAITING)
         self._lost = 0
-        self._verdicts: dict[str, tuple[Verdict, ...]] = {}
+        self._verdicts: dict[str, _Judged] = {}
+        self._ahead_s = 0.0
         session = SessionLine(
             target, "", "", __version__, local_zone(), interval_s, clock(), socket.gethostname(), environment
         )  # fmt: skip
@@ -141,7 +163,7 @@ class Recorder:
         """
         poll = _Poll(snapshot, None, None)
         if view is not None:
-            poll = _Poll(snapshot, {q.name: verdicts_of(q) for q in view.queues}, figures_of(view))
+            poll = _Poll(snapshot, {q.name: _judged(q, view.sampled_at) for q in view.queues}, figures_of(view))
         self._live = True
         self._put((self._clock(), poll))
 
@@ -193,7 +215,8 @@ class Recorder:
 
     def _record(self, event: _Event) -> None:
         (at, what), writer = event, self._writer
-        writer.roll(at, [VerdictsLine(name, holds, repeated=True) for name, holds in self._verdicts.items()])
+        known = self._verdicts.items()
+        writer.roll(at, [self._line(name, (*each.holds, *each.kept), repeated=True) for name, each in known])
         if self._lost and self._queue.qsize() < _WAITING // 2:
             writer.add(Gap(self._lost, _SLOW), at)
             self._status = replace(self._status, lost=self._status.lost + self._lost)
@@ -214,16 +237,27 @@ class Recorder:
             self._writer.add(poll.figures, at)
         if poll.verdicts is None:
             return
-        for name, holds in poll.verdicts.items():
-            if _codes(holds) != _codes(self._verdicts.get(name, ())):
-                self._writer.add(VerdictsLine(name, holds), at)
-        self._verdicts = dict(poll.verdicts)
+        self._ahead_s = poll.snapshot.sampled_at - at
+        none = _Judged()
+        verdicts = {name: each.after(self._verdicts.get(name, none)) for name, each in poll.verdicts.items()}
+        for name, each in verdicts.items():
+            if each.key != self._verdicts.get(name, none).key:
+                kept = tuple(verdict.code for verdict in each.kept)
+                self._writer.add(self._line(name, each.holds, kept), at)
+        self._verdicts = verdicts
+
+    def _line(
+        self, queue: str, holds: tuple[Verdict, ...], kept: tuple[str, ...] = (), *, repeated: bool = False
+    ) -> VerdictsLine:
+        return VerdictsLine(queue, holds, repeated, kept, self._ahead_s)
+
+
+def _judged(queue: QueueView, sampled_at: float) -> _Judged:
+    """Return the verdicts of a queue without those that are brief at ``sampled_at``, server clock."""
+    holds = tuple(verdict for verdict in verdicts_of(queue) if not is_brief(verdict, sampled_at))
+    return _Judged(holds, undecided=queue.undecided)
 
 
 def verdicts_of(view: QueueView) -> tuple[Verdict, ...]:
     """The verdicts of a queue, the worst first."""
     return view.verdicts or (view.verdict,)
-
-
-def _codes(holds: tuple[Verdict, ...]) -> list[tuple[str, int]]:
-    return [(verdict.code, verdict.severity) for verdict in holds]

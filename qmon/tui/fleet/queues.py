@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from textual import getters, on
@@ -56,8 +57,13 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
 
     @property
     def usual(self) -> tuple[GridColumn, ...]:
-        """The columns that are there where none are chosen."""
+        """The columns that the rows are made of."""
         return COLUMNS
+
+    @property
+    def queues(self) -> Iterable[QueueView]:
+        """The queues of all targets."""
+        return (queue for member in self.app.members.values() for queue in member.queues)
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the queues of all targets."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from qmon.config.preferences import OfTarget, SavedView
+from qmon.model.view import QueueView
 from qmon.tui.overview import columns as chosen
 from qmon.tui.overview import rows as overview
 from qmon.tui.palette_items import PaletteItem
@@ -21,6 +22,7 @@ class ArrangedScreen(DashboardScreen):
         super().__init__()
         self.sorted_by = self._sound(self.app.preferences.of(self.remembered_as).sort)
         self.arranged = chosen.Arranged()
+        self.if_any = chosen.ColumnsIfAny()
 
     @property
     def remembered_as(self) -> str:
@@ -29,13 +31,24 @@ class ArrangedScreen(DashboardScreen):
 
     @property
     def usual(self) -> tuple[GridColumn, ...]:
-        """The columns that are there where none are chosen."""
+        """The columns that the rows are made of."""
         return overview.COLUMNS
+
+    @property
+    def defaults(self) -> tuple[GridColumn, ...]:
+        """The columns that are there if none are chosen."""
+        return self.if_any.added_to(self.usual, self.queues, self.remembered_as)
+
+    @property
+    def queues(self) -> Iterable[QueueView]:
+        """The queues of the newest figures."""
+        view = self.app.shown.view
+        return view.queues if view is not None else ()
 
     @property
     def columns(self) -> tuple[GridColumn, ...]:
         """The columns that are chosen."""
-        return chosen.wanted(self.app.preferences.of(self.remembered_as).columns, self.usual)
+        return chosen.wanted(self.app.preferences.of(self.remembered_as).columns, self.defaults)
 
     def _sound(self, sort: tuple[str, bool] | None) -> tuple[str, bool]:
         """The order that is asked for, where there is such a column."""
@@ -64,7 +77,7 @@ class ArrangedScreen(DashboardScreen):
 
         preferences, name = self.app.preferences, self.remembered_as
         now = SavedView(self.filter_text, self.sorted_by, preferences.of(name).columns)
-        self.app.push_screen(ChoosingDialog(self.usual, chosen.MORE, now, self._use_view, preferences, name))
+        self.app.push_screen(ChoosingDialog(self.defaults, chosen.MORE, now, self._use_view, preferences, name))
 
     def _use_view(self, view: SavedView) -> None:
         self.filter_text, self.sorted_by = view.filter, self._sound(view.sort)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from qmon.config.preferences import SavedView
@@ -20,7 +20,7 @@ _MORE_RANK: Final = 5
 MORE: Final = tuple(
     GridColumn(key, title, True, _MORE_RANK, most=12, about=ABOUT[key])
     for key, title in (
-        ("scheduled", "SCHEDULED"), ("blocked", "BLOCKED"), ("dead", "DEAD"), ("done", "DONE"),
+        ("scheduled", "SCHED"), ("blocked", "BLOCKED"), ("dead", "DEAD"), ("done", "DONE"),
         ("complete_rate", "COMPLETE/s"), ("pushers", "PUSHERS"), ("poppers", "POPPERS"),
         ("poppers_waiting", "WAITING"), ("fill", "FILL"), ("bytes", "SIZE"),
     )
@@ -30,6 +30,25 @@ _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
     "complete_rate": figures.aligned_rate, "fill": text.percent, "bytes": text.size,
 }  # fmt: skip
 _NOTHING: Final = ("", "muted")
+
+IF_ANY: Final = ("scheduled", "dead")
+"""These columns are also there without being chosen, once a queue has such messages."""
+_BEFORE: Final = "oldest"
+
+
+class ColumnsIfAny:
+    """Adds columns of figures that are not 0 to the usual ones. A column stays, so that the others do not jump."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, set[str]] = {}
+
+    def added_to(self, usual: Sequence[GridColumn], queues: Iterable[QueueView], target: str) -> tuple[GridColumn, ...]:
+        """Return the usual columns with those added that are not 0 in one of the target's ``queues``, or were once."""
+        seen = self._seen.setdefault(target, set())
+        if hidden := set(IF_ANY) - seen:
+            seen |= {key for queue in queues for key in hidden if getattr(queue, key).value}
+        place = next(place for place, column in enumerate(usual) if column.key == _BEFORE)
+        return (*usual[:place], *(column for column in MORE if column.key in seen), *usual[place:])
 
 
 def wanted(chosen: Sequence[str], usual: Sequence[GridColumn]) -> tuple[GridColumn, ...]:

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 
 from qmon.model import text
 from qmon.model.figure import Figure, Severity, Verdict
+from qmon.model.group_view import totals
 from qmon.model.rates.forecast import Trend
 from qmon.model.samples.polled import WaitSample
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
+from qmon.tui.overview.columns import IF_ANY
 from qmon.tui.sanitize import clean, shorten, width
 from qmon.tui.spans import Line, LinePart, Span, fit, wrap
 
 
 def target_line(view: View, cells: int) -> list[Line]:
-    """One line about the server as a whole."""
+    """One line about the server as a whole, and about messages of all queues that may not have a column."""
     server = view.server
     parts = [
         _rate("tx/s", server.commits, 0),
@@ -24,9 +26,21 @@ def target_line(view: View, cells: int) -> list[Line]:
         LinePart((("sessions ", "muted"), _number(server.sessions)), 4),
         _blocked(view),
         _waits(server.waits, 2),
+        *_sums(view),
         _failures(view),
     ]
     return [fit([LinePart(((" ", "text"), *parts[0].spans), 0), *parts[1:]], cells)]
+
+
+def _sums(view: View) -> list[LinePart]:
+    """Return scheduled and dead messages of all queues that have them, if they are not 0."""
+    parts = []
+    for field in IF_ANY:
+        queues = [q for q in view.queues if q.layout.has(field) or getattr(q, field).value is not None]
+        figure = totals(queues)[field]
+        if figure.value:
+            parts.append(LinePart(((f"{field} ", "muted"), (figure.text(), "strong")), 1))
+    return parts
 
 
 def _rate(name: str, figure: Figure, rank: int, *, hot: bool = False) -> LinePart:

@@ -191,7 +191,7 @@ class OverviewScreen(ArrangedScreen):
 
     @property
     def usual(self) -> tuple[GridColumn, ...]:
-        """The columns that are there where none are chosen."""
+        """The columns that the rows are made of."""
         return overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
 
     def unavailable(self) -> dict[str, str]:

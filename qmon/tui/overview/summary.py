@@ -15,14 +15,14 @@ from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, fit
 
-_TROUBLE: Final = (("is critical", "are critical", 0), ("has a warning", "have a warning", 6))
+_TROUBLE: Final = (("is critical", "are critical", 0), ("has a warning", "have a warning", 5))
 _OTHERWISE: Final = (
-    ("is fine", "are fine", 0), ("is paused on purpose", "are paused on purpose", 3), ("is unknown", "are unknown", 2),
-    ("has a notice", "have a notice", 5),
+    ("is fine", "are fine", 0), ("has a notice", "have a notice", 7),
+    ("is paused on purpose", "are paused on purpose", 8), ("is unknown", "are unknown", 6),
 )  # fmt: skip
 """Of one queue, of several, and the rank: where room is short, the greatest is left out."""
 _CRITICAL, _WARNING = (each[1] for each in _TROUBLE)
-_FINE, _PAUSED, _UNKNOWN, _NOTICE = (each[1] for each in _OTHERWISE)
+_FINE, _NOTICE, _PAUSED, _UNKNOWN = (each[1] for each in _OTHERWISE)
 
 
 def summary(view: View, ranked: Sequence[QueueView], cells: int, age_s: float | None = None) -> Line:
@@ -35,7 +35,7 @@ def summary(view: View, ranked: Sequence[QueueView], cells: int, age_s: float | 
     worst = ranked[0]
     counts = Counter(_state(queue.verdict) for queue in ranked)
     trouble = worst.verdict.severity >= Severity.WARNING
-    wanted = (*_TROUBLE, *_OTHERWISE[1:3]) if trouble else _OTHERWISE
+    wanted = (*_TROUBLE, *_OTHERWISE[2:]) if trouble else _OTHERWISE
     clauses = [(counts[many], one, many, rank) for one, many, rank in wanted if counts[many]]
     symbol, tone = figures.mark(worst.verdict)
     then = f"As of {text.whole_seconds(age_s)} ago: " if age_s is not None else ""
