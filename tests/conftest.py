@@ -177,9 +177,9 @@ def database(server: EmbeddedServer, administrator: pyodbc.Connection, used_data
     administrator.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
     yield server.url(name)
     administrator.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ?", name).fetchall()
-    for used in used_databases:
-        administrator.execute(f"DROP DATABASE IF EXISTS {used} WITH (FORCE)")
-    used_databases[:] = [name]
+    while used_databases:  # a failure belongs to one test only
+        administrator.execute(f"DROP DATABASE IF EXISTS {used_databases.pop()} WITH (FORCE)")
+    used_databases.append(name)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -39,7 +39,7 @@ _MUCH: Final = 15.0
 _CALMER: Final = 0.1
 _IDLE_S: Final = 0.5
 SHIFT_LEAD: Final = "SELECT kind, reason FROM qmon.operations AS o WHERE o.by = 'shift lead' ORDER BY id"
-"""What the story itself does to the queues."""
+"""Finds the actions of the story itself."""
 
 
 def calm(layouts: dict[str, Layout]) -> list[QueueLoad]:
