@@ -161,13 +161,25 @@ def administrator(server: EmbeddedServer) -> Iterator[pyodbc.Connection]:
         yield connection
 
 
+@pytest.fixture(scope="session")
+def used_databases() -> list[str]:
+    """The database of the last test, which the next one drops."""
+    return []
+
+
 @pytest.fixture
-def database(server: EmbeddedServer, administrator: pyodbc.Connection) -> Iterator[str]:
-    """The URL of a fresh, empty database; dropped afterwards, whoever is still connected to it."""
+def database(server: EmbeddedServer, administrator: pyodbc.Connection, used_databases: list[str]) -> Iterator[str]:
+    """The URL of a fresh, empty database; afterwards its sessions are ended.
+
+    The database itself is dropped after the next test. DROP DATABASE sleeps for 100 ms if a session is still ending.
+    """
     name = f"test_{secrets.token_hex(6)}"
     administrator.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
     yield server.url(name)
-    administrator.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    administrator.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ?", name).fetchall()
+    while used_databases:  # a failure belongs to one test only
+        administrator.execute(f"DROP DATABASE IF EXISTS {used_databases.pop()} WITH (FORCE)")
+    used_databases.append(name)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -38,7 +38,7 @@ def test_waits(snap_compare: Compare, size: tuple[int, int]) -> None:
 
 def watched_before(shot: Shot, seconds: int) -> None:
     """Give the memory of the app the waits of the ``seconds`` before; the one under the cursor comes and goes."""
-    memory, now = shot.app.memory, 0.0
+    memory, now, found = shot.app.memory, 0.0, waited_view()
     assert memory is not None
     memory.begins_at = SAMPLED_AT - seconds
     memory.clock = lambda: SAMPLED_AT - seconds + now
@@ -46,7 +46,8 @@ def watched_before(shot: Shot, seconds: int) -> None:
         now += 2.0
         sessions = 1.0 + now / 100 if now % 400 < 250 else 0.0
         rates = (WaitRate("LWLock", "WALWrite", sessions, 0.6), WaitRate("IO", "WalSync", 1.0, 0.4))
-        memory.add(waited_view(found=Waiting(WaitSource.SAMPLED, 30.0, 118, rates, (), ())))
+        waiting = Waiting(WaitSource.SAMPLED, 30.0, 118, rates, (), ())
+        memory.add(replace(found, server=replace(found.server, waiting=waiting)))
     memory.clock = lambda: SAMPLED_AT
 
 

@@ -35,20 +35,20 @@ def healthy(ring: Ring) -> None:
             assert done and ring.popped[-1] == (side, ring.pushed[-1]), "push and pop are not in step"
 
 
-def heals(ring: Ring) -> None:
-    """When its sessions have ended, it is healthy as soon as poppers come, with a repair before and without."""
-    assert len(set(ring.popped)) == len(ring.popped), "delivered twice"
-    ended = all_ended(ring)
-    healthy(drained(ended))
-    healthy(drained(repaired(ended)))
+def heals(*rings: Ring) -> None:
+    """Once their sessions end, all rings are healthy as soon as poppers come, with and without a repair before."""
+    for ring in rings:
+        assert len(set(ring.popped)) == len(ring.popped), "delivered twice"
+    ends = {all_ended(ring) for ring in rings}
+    for ring in {drained(start) for end in ends for start in (end, repaired(end))}:
+        healthy(ring)
 
 
 def test_from_every_state_of_a_small_ring_poppers_bring_push_and_pop_in_step() -> None:
     start = new(spares=False, size=2, readers=1, sessions=(PUSH, 1), left=1, faults=2, doubts=0)
     ends = {all_ended(ring) for ring in reached(start, 3, 2, 20_000)}
     assert len(ends) > 50
-    for ring in ends:
-        heals(ring)
+    heals(*ends)
 
 
 @ENGINES
