@@ -117,7 +117,7 @@ def test_every_probe_of_every_design_works(place: Place) -> None:
         for design in designs:
             place.push(connection, place.made(design), 2)
     with place.opened("doctor", watch=True) as connection:
-        checks = checkup(connection, place.engine, ())
+        checks = checkup(connection, place.engine, ()).checks
         assert [check for check in checks if check.problem and not check.expected] == []
         assert {check.queue for check in checks if check.queue} == set(designs)
         assert all(right.held for right in rights(connection, place.engine))
