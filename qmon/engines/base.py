@@ -247,6 +247,10 @@ class Engine(Protocol):
     def text_type(self, kind: str) -> str:
         """The type of text, without its length, that a column of type ``kind`` is compared with and stays as it is."""
 
+    def readable(self, column: str, kind: str) -> str:
+        """An expression for a column's value, of a type that can be converted to text. ``column``: quoted."""
+        ...
+
     def text_of(self, columns: Sequence[str]) -> str:
         """An expression for the text of a column, or of several as ``qmon.model.layout.ids`` reads it; they are
         quoted.

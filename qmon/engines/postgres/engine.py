@@ -199,6 +199,10 @@ class Postgres:
         """``text``, whatever the column: values are bound without a type of their own."""
         return "text"
 
+    def readable(self, column: str, kind: str) -> str:
+        """The column: every type has a text."""
+        return column
+
     def text_of(self, columns: Sequence[str]) -> str:
         r"""``CAST(a AS text)``; of several joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
         if len(columns) == 1:

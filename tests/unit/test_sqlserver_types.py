@@ -1,0 +1,61 @@
+"""Types of SQL Server's columns: messages of any type are shown, and keys are whole or refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import SqlFile
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.table_facts import Column, TableFacts
+from qmon.monitor.probes.names import names_of
+from tests.tsql_rendered import forms_of, names_for
+
+REFUSED: Final = ("image", "timestamp", "sql_variant", "hierarchyid", "geography")
+"""Types that the server does not convert to ``nvarchar(max)`` (error 529), or not as text."""
+READING: Final = tuple(
+    file
+    for file in queries.all_files()
+    if file.engine == "sqlserver" and "read" in forms_of(queries.read(file)).get("payload", ())
+)
+
+
+def test_every_statement_that_shows_a_message_asks_for_its_readable_form() -> None:
+    shown = [
+        file.path
+        for file in queries.all_files()
+        if file.engine == "sqlserver"
+        and file.kind in ("probe", "action")
+        and re.search(r"CONVERT\(nvarchar\(max\), (\{payload\??\}|q\.\{payload)", queries.read(file).text)
+    ]
+    assert shown == []
+    assert len(READING) > 20
+
+
+@pytest.mark.parametrize("file", READING, ids=lambda file: file.path)
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_message_of_a_type_that_is_not_converted_is_read_by_way_of_another(file: SqlFile, kind: str) -> None:
+    query = queries.read(file)
+    names = names_for(query) | {"payload": Column("Body", kind)}
+    text = queries.render(query, names, SqlServer()).text
+    assert "CONVERT(nvarchar(max), [Body]," not in text
+    assert SqlServer().readable("[Body]", kind) in text
+    plain = queries.render(query, names | {"payload": Column("Body", "nvarchar")}, SqlServer()).text
+    assert "CONVERT(nvarchar(max), [Body], 1)" in plain or "[Body] AS qmon_payload" in plain
+
+
+def test_probes_know_the_type_of_a_message_in_a_second_table() -> None:
+    layout = Layout("q", "batch_split", TableName("dbo", "Meta"), id="Id", payload="Body")
+    found = names_of(layout, TableFacts(1, data_table_id=2, payload=Column("Body", "image")))
+    assert found["payload"] == Column("Body", "image")
+    assert names_of(layout, TableFacts(1))["payload"] == "Body"
+
+
+def test_bytes_are_searched_for_a_text_by_way_of_varbinary() -> None:
+    condition = SqlServer().contains("[Body]", "?", binary=True)
+    assert condition.count("CONVERT(varbinary(max), [Body])") == 2
+    assert "varbinary" not in SqlServer().contains("[Body]", "?", binary=False)
