@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
@@ -288,6 +288,10 @@ class Engine(Protocol):
 
     def binary(self, text: str) -> Value:
         """A text as the value for a column of bytes."""
+
+    @property
+    def textless(self) -> Collection[str]:
+        """Types of columns whose values have no exact text that the server turns back into the same value."""
 
     @property
     def counts_reads(self) -> bool:

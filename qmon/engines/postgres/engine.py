@@ -133,6 +133,7 @@ class Postgres:
     """The engine of PostgreSQL 13 and later."""
 
     name: Final[EngineName] = "postgres"
+    textless: Final = frozenset[str]()
     counts_reads: Final = True
     """Every statement is a transaction, and every transaction is counted."""
     plans_by_text: Final = False

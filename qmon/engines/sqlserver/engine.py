@@ -84,6 +84,12 @@ class SqlServer:
     """The engine of SQL Server 2012 and later."""
 
     name: Final[EngineName] = "sqlserver"
+    textless: Final = frozenset(
+        {
+            *_BYTES, *_OBJECTS, "float", "real", "sql_variant", "text", "ntext", "xml", "json", "vector",
+        }
+    )  # fmt: skip
+    """The text of a number with a floating point loses digits, and text is not compared with the others."""
     counts_reads: Final = False
     """Transactions/sec counts what has begun a transaction, which a lone SELECT does not."""
     plans_by_text: Final = True

@@ -222,9 +222,8 @@ class _Resolver:
             if known is not None and known.design == layout.design:
                 layout, reasons = _merged(layout, known), ("what was left open comes from the registry",)
             seen = self._seen.get(layout.queue, frozenset())
-            layout, why = complete(
-                layout, details, self.sequences, partial(known_values, details, catalog=self.catalog, seen=seen)
-            )
+            values = partial(known_values, details, catalog=self.catalog, seen=seen)
+            layout, why = complete(layout, details, self.sequences, values, self.catalog.engine.textless)
             self._add(self._with_known_states(layout), details, (*reasons, *why))
 
     def group(self, group: Group, was: int | None) -> None:
