@@ -59,3 +59,12 @@ def test_bytes_are_searched_for_a_text_by_way_of_varbinary() -> None:
     condition = SqlServer().contains("[Body]", "?", binary=True)
     assert condition.count("CONVERT(varbinary(max), [Body])") == 2
     assert "varbinary" not in SqlServer().contains("[Body]", "?", binary=False)
+
+
+def test_of_several_connections_of_a_session_the_one_used_last_has_its_statement() -> None:
+    """Multiple Active Result Sets give a session several rows in ``sys.dm_exec_connections``."""
+    texts = [queries.read(file).text for file in queries.all_files() if file.engine == "sqlserver"]
+    asking = [text for text in texts if "c.most_recent_sql_handle\n" in text]
+    assert len(asking) > 4
+    for text in asking:
+        assert re.search(r"TOP \(1\) c\.most_recent_sql_handle\n.*\n.*\n +ORDER BY c\.last_read DESC\n", text)
