@@ -30,7 +30,7 @@ except ImportError as _problem:
 
 pyodbc.pooling = False  # a pooled connection would keep our session settings, or another purpose's
 _NUMBERS: Final = itertools.count()
-"""Of connections: unixODBC pools whatever is said above, and each must have another text."""
+"""Numbers of connections: unixODBC pools although pooling is off here, so each gets another spelling."""
 
 T = TypeVar("T")
 

@@ -106,7 +106,7 @@ class Setting:
 
 
 def card(engine: str, found: Iterable[SettingSample]) -> tuple[Setting, ...]:
-    """Return the database card: the settings as read, each with what it does to a queue."""
+    """Return the database card: the settings as read, each with its harm to a queue."""
     return tuple(_judged(_HARM.get(engine, {}), each) for each in found)
 
 

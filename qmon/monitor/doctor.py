@@ -114,7 +114,7 @@ def pollers(connection: Connection, engine: Engine) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What a checkup has found. ``settings``: of the server, the database and the queues' tables; empty: not read."""
+    """The results of a checkup. ``settings``: of the server, the database and the queues' tables; empty: not read."""
 
     checks: list[Check]
     settings: tuple[SettingSample, ...]

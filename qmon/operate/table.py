@@ -140,7 +140,7 @@ LONGEST_PART: Final = 450
 def cut(structure: Structure, columns: Sequence[str], texts: Iterable[str]) -> str | None:
     """The reason why SQL Server may have cut one of these keys or ids; ``None`` if all are whole.
 
-    A key that was cut is another row's, or nobody's. ``columns``: those that make them.
+    A key that was cut may be that of another row. ``columns``: the columns of the key or id.
     """
     long = [at for at, column in enumerate(columns) if _characters(structure.type_of(column)) > LONGEST_PART]
     if not long:

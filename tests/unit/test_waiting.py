@@ -120,4 +120,4 @@ def test_waits_go_on_over_a_change_of_the_servers_clock(moved: float) -> None:
     assert found.rates[0].sessions == 0.4
     assert waiting_between(COUNTED, WaitTotals(WaitSource.COUNTED, 500.0 + moved + 5, 1005.0 - moved, waits)) is None
     later = replace(SAMPLED, since_at=500.0 + moved, watched_s=20.0 - moved)
-    assert waiting_between(SAMPLED, later) is None, "samples began anew"
+    assert waiting_between(SAMPLED, later) is None, "the sampler was started again"

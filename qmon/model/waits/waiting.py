@@ -96,7 +96,7 @@ def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
 
 
 def _seconds_between(before: WaitTotals, now: WaitTotals) -> float | None:
-    """The seconds watched between two samples; ``None``: counting began anew in the meantime.
+    """The seconds watched between two samples; ``None``: the counters were reset in between.
 
     If the server's clock was changed, its start moves. The time at which it was read does not.
     """

@@ -10,7 +10,7 @@ from qmon.tui.spans import Line, entry
 
 
 def lines(found: Sequence[Setting], cells: int, *, whole: bool) -> list[Line]:
-    """The card: one line with the number of settings that hurt a queue, or where there is room each of them."""
+    """Return the card: one line with the number of settings that hurt a queue; if ``whole``, each of them."""
     hurt = [each for each in found if each.harm]
     if not whole:
         told = [_told(each) for each in found if each.value is not None and not each.harm][:2]

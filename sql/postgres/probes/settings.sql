@@ -1,7 +1,7 @@
--- The settings of this server and database that a queue feels, and those of its tables. Reads no table. What was set for our
--- role or by our connection does not apply to other sessions: then the value that the database sets for all, else NULL.
+-- The settings of this server and database that a queue feels, and those of its tables. Reads no table. Settings of
+-- our role or our connection do not apply to other sessions: for these the value that the database sets for all, else NULL.
 -- :tables  table ids as an array, {1,2}
--- > name   what it is called
+-- > name   the name of the setting
 -- > object the table, or the first of several alike and how many more there are; empty: it is no setting of a table
 -- > value  NULL: what other sessions have is not known
 WITH RECURSIVE part AS (

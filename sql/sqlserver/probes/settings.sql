@@ -1,6 +1,6 @@
 -- The settings of this server and database that a queue feels, and how its tables escalate locks. Needs no right.
 -- :tables  table ids, separated by commas
--- > name   what it is called
+-- > name   the name of the setting
 -- > object the table, or the first of several alike and how many more there are; empty: it is no setting of a table
 -- > value  NULL: this version does not tell, or our login may not see it
 SELECT

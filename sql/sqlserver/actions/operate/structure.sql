@@ -1,7 +1,7 @@
 -- The columns of a queue's table, in order; nothing where it is no table of users.
 -- {table}        the table
 -- > column_name  the column's name
--- > type_name    its type, with length; of an alias type the type that it stands for
+-- > type_name    its type, with length; an alias type counts as its base type
 -- > generated    the server computes it: it cannot be written
 -- > lost         its value cannot be kept at all: a row version
 -- > not_null     it takes no NULL
