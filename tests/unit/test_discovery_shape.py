@@ -193,9 +193,9 @@ def test_a_column_without_an_exact_text_is_no_id_on_sql_server(kind: str) -> Non
     found, why = complete(layout, details, [], lambda _: Known(), textless)
     assert found.id is None
     assert f"`Id` is {kind}, whose values have no exact text to name a message by: messages have no id" in why
-    with pytest.raises(BadInput, match="name other columns as the id, or none"):
+    with pytest.raises(BadInput, match="name another column as the id"):
         complete(replace(layout, id="Id"), details, [], lambda _: Known(), textless)
-    with pytest.raises(BadInput, match="name other columns as the id, or none"):
+    with pytest.raises(BadInput, match="name another column as the id"):
         complete(
             replace(layout, id="No", key=("Id", "No")),
             table("Queue", f"Id {kind}", "No int"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -136,9 +136,7 @@ def _with_id(
     reasons: list[str],
     textless: Collection[str],
 ) -> Layout:
-    for named in filter(None, (*layout.key, layout.id)):
-        if (found := details.column(named)) is not None and found.type_name in textless:
-            raise BadInput(f"{_textless(found)}: name other columns as the id, or none")
+    check_ids(details, (*layout.key, layout.id), textless)
     name = layout.id or _id(layout, details, reasons)
     column = details.column(name)
     if column is None:
@@ -163,6 +161,13 @@ def _with_id(
         whole = " and ".join(f"`{each}`" for each in key)
         reasons.append(f"`{name}` alone does not make a message known: {whole} do")
     return replace(layout, id=name, key=key, sequence=sequence)
+
+
+def check_ids(details: TableDetails, names: Iterable[str | None], textless: Collection[str]) -> None:
+    """Raise ``BadInput`` if no message can be named by one of these columns. ``textless``: see ``complete``."""
+    for name in names:
+        if (found := details.column(name)) is not None and found.type_name in textless:
+            raise BadInput(f"{_textless(found)}: name another column as the id")
 
 
 def _textless(column: ColumnRow) -> str:

@@ -19,7 +19,7 @@ from qmon.model.layout.zones import Zone
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, SequenceRow, TableDetails, TableRow
-from qmon.monitor.catalog.complete_layout import complete
+from qmon.monitor.catalog.complete_layout import check_ids, complete
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likely
 from qmon.monitor.catalog.discovery.relatives import ancestors
 from qmon.monitor.catalog.groups import OfLibraries, completed, of_libraries
@@ -230,6 +230,8 @@ class _Resolver:
         """Queues of the configuration that are rows of one table."""
         with self._problems("layout", group.layout(None), was):
             found = completed(group, lambda table: self._details(self._table(table)), self._zone)
+            own = self._details(self._table(found.group.table))
+            check_ids(own, (found.group.id,), self.catalog.engine.textless)
             self.groups.append(found)
             self.places[group.name] = found.table_id
 
