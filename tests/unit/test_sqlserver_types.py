@@ -8,8 +8,11 @@ from typing import Final
 import pytest
 
 from qmon.engines.sql import queries
+from qmon.engines.sql.conditions import RowColumn
 from qmon.engines.sql.queries import SqlFile
 from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.groups.conditions import ColumnRef
+from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.monitor.probes.names import names_of
@@ -68,3 +71,12 @@ def test_of_several_connections_of_a_session_the_one_used_last_has_its_statement
     assert len(asking) > 4
     for text in asking:
         assert re.search(r"TOP \(1\) c\.most_recent_sql_handle\n.*\n.*\n +ORDER BY c\.last_read DESC\n", text)
+
+
+@pytest.mark.parametrize("name", ["probe/group_messages", "probe/group_page"])
+def test_a_message_of_a_configured_group_is_read_by_its_type(name: str) -> None:
+    group = Group("g", TableName("dbo", "t"), "id", (), payload=ColumnRef("Body"), payload_type="image")
+    query = queries.load("sqlserver", name, (16, 0))
+    given = names_for(query) | {"payload": RowColumn(ColumnRef("Body"), group, "t")}
+    text = queries.render(query, given, SqlServer()).text
+    assert re.search(r"CONVERT\(nvarchar\(max\), CONVERT\(varbinary\(max\), \w*\.?\[Body\]\), 1\)", text)

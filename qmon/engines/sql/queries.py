@@ -289,7 +289,9 @@ def _of_row(
         return text
     if isinstance(value, RowColumn) and slot.form in ("utc", "moment"):
         return _utc(slot, text, value.zone, engine)
-    if isinstance(value, RowColumn) and slot.form in ("text", "identifier", "read"):
+    if isinstance(value, RowColumn) and slot.form == "read":
+        return engine.readable(text, value.kind)
+    if isinstance(value, RowColumn) and slot.form in ("text", "identifier"):
         return engine.text_of([text]) if slot.form == "text" else text
     raise BadInput(f"{query} has another use for {slot.name} than {value!r}")
 
