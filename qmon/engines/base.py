@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
@@ -247,6 +247,10 @@ class Engine(Protocol):
     def text_type(self, kind: str) -> str:
         """The type of text, without its length, that a column of type ``kind`` is compared with and stays as it is."""
 
+    def readable(self, column: str, kind: str) -> str:
+        """An expression for a column's value, of a type that can be converted to text. ``column``: quoted."""
+        ...
+
     def text_of(self, columns: Sequence[str]) -> str:
         """An expression for the text of a column, or of several as ``qmon.model.layout.ids`` reads it; they are
         quoted.
@@ -284,6 +288,10 @@ class Engine(Protocol):
 
     def binary(self, text: str) -> Value:
         """A text as the value for a column of bytes."""
+
+    @property
+    def textless(self) -> Collection[str]:
+        """Types of columns whose values have no exact text that the server turns back into the same value."""
 
     @property
     def counts_reads(self) -> bool:

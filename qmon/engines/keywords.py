@@ -53,6 +53,22 @@ def format_for_manager(keywords: Mapping[str, str]) -> str:
     return format_connection_string(known)
 
 
+def respelled(keywords: Mapping[str, str], number: int) -> dict[str, str]:
+    """The same keywords, their letters in capitals or not by the bits of ``number``: no keyword minds.
+
+    unixODBC gives a closed session to the next connection with the same text if ``Pooling`` is on in its
+    odbcinst.ini, whatever the program asks for.
+    """
+    out: dict[str, str] = {}
+    for name, value in keywords.items():
+        spelled = ""
+        for letter in name:
+            spelled += letter.swapcase() if letter.isalpha() and number & 1 else letter
+            number >>= letter.isalpha()
+        out[spelled] = value
+    return out
+
+
 def _braced(name: str, value: str) -> str:
     # psqlODBC decodes + and % in a bare password, and takes the braces of UID and Database for part of the name.
     if name.lower() in (*_PASSWORDS, "pqopt") or re.search(r"[;{}]|^\s|\s$", value):

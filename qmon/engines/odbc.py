@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from qmon.engines.base import LONGEST_TEXT, Bound, Rows, Session, Statement, Val
 from qmon.engines.calls import Calls, ExplainStatement
 from qmon.engines.drivers import MANAGER
 from qmon.engines.faults import DriverFault, Explain, read_fault
-from qmon.engines.keywords import format_for_manager, lookup
+from qmon.engines.keywords import format_for_manager, lookup, respelled
 from qmon.engines.prepared import KNOWN, PreparedStatements
 from qmon.engines.rows import check_columns, results
 from qmon.engines.secret import Secret
@@ -29,6 +30,8 @@ except ImportError as _problem:
     raise MissingDriver(f"the ODBC driver manager is not installed: {MANAGER}") from None
 
 pyodbc.pooling = False  # a pooled connection would keep our session settings, or another purpose's
+_NUMBERS: Final = itertools.count()
+"""Numbers of connections: unixODBC pools although pooling is off here, so each gets another spelling."""
 
 T = TypeVar("T")
 
@@ -60,7 +63,9 @@ def connect(
     """
     try:
         made = pyodbc.connect(
-            format_for_manager({**keywords, **({} if password is None else {"PWD": password.reveal()})}),
+            format_for_manager(
+                {**respelled(keywords, next(_NUMBERS)), **({} if password is None else {"PWD": password.reveal()})}
+            ),
             autocommit=True,
             timeout=0 if login_timeout_s is None else max(1, math.ceil(login_timeout_s)),
         )

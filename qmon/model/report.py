@@ -15,6 +15,7 @@ from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.groups import GroupBlockerSample
 from qmon.model.samples.server_state import ServerState
+from qmon.model.settings import Setting, card
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure
 from qmon.model.view import NOT_READ, QueueView, TargetView, View
 from qmon.model.waits.horizon_holders import culprit
@@ -23,7 +24,7 @@ _WAITS: Final = 10
 _NOT_READ: Final = Figure.unknown("the use of its tables was not read")
 
 
-def target_object(server: TargetView, failures: Sequence[ProbeFailure]) -> dict[str, Any]:
+def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailure]) -> dict[str, Any]:
     """Return ``sessions``, ``blocked``, ``waits`` (the longest first: average sessions, share 0 to 1) and ``horizon``.
 
     A value is null if it is not known, and ``unknown`` has the reason; ``horizon`` also if nothing holds it for long.
@@ -67,7 +68,7 @@ def target_object(server: TargetView, failures: Sequence[ProbeFailure]) -> dict[
     if server.counters is not None:
         out["counters"] = {k: None if v is None else round(v, 3) for k, v in asdict(server.counters).items()}
     if server.state is not None:
-        out["server_state"] = _state(server.state)
+        out["server_state"] = _state(engine, server.state)
     return out if server.broker is None else {**out, "service_broker": _broker(server.broker)}
 
 
@@ -85,7 +86,7 @@ def _why(name: str, failures: Sequence[ProbeFailure]) -> str:
     return next(found, NOT_READ)
 
 
-def _state(found: ServerState) -> dict[str, Any]:
+def _state(engine: str, found: ServerState) -> dict[str, Any]:
     """What lies under all queues, as it was last read: ``log`` (null: not read), and each server with the database."""
     log = found.log
     return {
@@ -111,7 +112,16 @@ def _state(found: ServerState) -> dict[str, Any]:
         },
         "limits": None if found.limits is None else asdict(found.limits),
         "pool_limits": None if found.pool_limits is None else asdict(found.pool_limits),
+        "settings": settings_object(card(engine, found.settings)) if found.settings else None,
     }  # fmt: skip
+
+
+def settings_object(found: Sequence[Setting]) -> list[dict[str, Any]]:
+    """Return the database card."""
+    return [
+        {"name": each.name, "tables": each.object or None, "value": each.value, "harm": each.harm or None}
+        for each in found
+    ]
 
 
 def _broker(found: BrokerView) -> dict[str, Any]:
@@ -183,7 +193,7 @@ def status_object(view: View) -> dict[str, Any]:
             "buffers": probe.buffers,
             "cpu_ms": probe.cpu_ms,
         },
-        **target_object(probe, view.failures),
+        **target_object(view.engine, probe, view.failures),
         "queues": [queue_object(queue, view.since_read_s(queue)) for queue in view.queues],
         "tables": [_table_object(group) for group in group_views(view.queues)],
         "failures": [failure_object(f) for f in (*view.failures, *(f for q in view.queues for f in q.failures))],

@@ -24,7 +24,7 @@ _UNITS: Final = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m"), (60, "m", 1, 
 _HEX: Final = ("\\x", "0x")
 """What hex digits follow, as PostgreSQL and SQL Server write bytes."""
 _BLANKS: Final = frozenset("\t\n\r")
-_BYTES: Final = frozenset({"bytea", "binary", "varbinary"})
+_BYTES: Final = frozenset({"bytea", "binary", "varbinary", "image"})
 _SIZED: Final = frozenset({"bytea", "text", "character varying", "character"})
 
 

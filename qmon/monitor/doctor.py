@@ -19,6 +19,7 @@ from qmon.model.samples.polled import (
     ReplicaSample,
     ServerSample,
 )
+from qmon.model.samples.server_state import SettingSample
 from qmon.model.samples.usage import NamingSample, SizeSample, UseSample
 from qmon.model.standby import standby_of
 from qmon.monitor.background.exact_counts import ExactCounts
@@ -37,7 +38,7 @@ from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
-from qmon.monitor.probes.target_probes import TARGET_PROBES
+from qmon.monitor.probes.target_probes import SETTINGS, TARGET_PROBES
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 
@@ -113,8 +114,16 @@ def pollers(connection: Connection, engine: Engine) -> int | None:
     return records(ServerSample, connection.fetch(statement.bound))[0].pollers
 
 
-def checkup(connection: Connection, engine: Engine, configured: Sequence[ConfiguredQueue]) -> list[Check]:
-    """Every probe of the target and of each of its queues, run once.
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """The results of a checkup. ``settings``: of the server, the database and the queues' tables; empty: not read."""
+
+    checks: list[Check]
+    settings: tuple[SettingSample, ...]
+
+
+def checkup(connection: Connection, engine: Engine, configured: Sequence[ConfiguredQueue]) -> Checkup:
+    """Run every probe of the target and of each of its queues once.
 
     Raises ``ConnectionLost``, and what reading the catalogue raises.
     """
@@ -134,7 +143,20 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Configu
         checks += [_run(connection, each) for each in probes.wanted(time.monotonic(), found.group.name, 10)]
     checks += _folded(connection, engine, resolved)
     checks += _times(connection, engine, resolved)
-    return checks
+    return Checkup(checks, _settings(connection, engine, statements, resolved))
+
+
+def _settings(
+    connection: Connection, engine: Engine, statements: StatementCache, resolved: Resolved
+) -> tuple[SettingSample, ...]:
+    """The settings that a queue feels, those of all tables among them; empty if they cannot be read."""
+    tables = [table for facts in resolved.facts.values() for table in facts.tables]
+    tables += [found.table_id for found in resolved.groups]
+    try:
+        asked = statements.of_target(SETTINGS, {"tables": engine.ids(tables or (0,))})
+        return tuple(records(SettingSample, connection.fetch(asked.bound)))
+    except QueryFailed:
+        return ()  # the check of the probe says why
 
 
 def _times(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:

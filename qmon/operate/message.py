@@ -16,6 +16,7 @@ from qmon.operate.actions import sessions
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.library_queue import library_queue
 from qmon.operate.sql import Sql
+from qmon.operate.table import LONGEST_PART
 
 MOST_READ: Final = 1 << 20
 """Characters of a payload that are shown at most, or bytes where it holds bytes."""
@@ -161,6 +162,9 @@ class _Row:
         known = {each.column_name: each for each in self._columns}
         if unknown := key.keys() - known.keys():
             raise BadInput(f"{table} has no column {min(unknown)}")
+        long = [name for name, value in key.items() if len(value) >= LONGEST_PART]
+        if sql.engine.name == "sqlserver" and long:
+            raise BadInput(f"{long[0]} has {LONGEST_PART} characters or more: qmon cannot name this message of {table}")
         if grants := [self._grant(known[name]) for name in key if not known[name].readable]:
             raise PermissionMissing(f"our role may not read the key of {table}", grant=grants[0])
         of_key = RowKey(tuple((known[name].stored, value) for name, value in key.items()))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.layout import table_facts
+from qmon.model.layout.ids import id_parts
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.sql import Sql
 
@@ -130,6 +131,35 @@ def unkeyed(structure: Structure) -> str | None:
     if others := [f"{name} is {types[name]}" for name in structure.key if types[name] not in _EXACT]:
         return f"the key of {structure.table} has no exact text: {', '.join(others)}"
     return None
+
+
+LONGEST_PART: Final = 450
+"""Characters of a column of a key, or of an id, that statements of SQL Server take and return."""
+
+
+def cut(structure: Structure, columns: Sequence[str], texts: Iterable[str]) -> str | None:
+    """The reason why SQL Server may have cut one of these keys or ids; ``None`` if all are whole.
+
+    A key that was cut may be that of another row. ``columns``: the columns of the key or id.
+    """
+    long = [at for at, column in enumerate(columns) if _characters(structure.type_of(column)) > LONGEST_PART]
+    if not long:
+        return None
+    for text in texts:
+        parts = id_parts(text, len(columns))
+        if found := [columns[at] for at in long if at < len(parts) and len(parts[at]) >= LONGEST_PART]:
+            return (
+                f"{found[0]} of {structure.table} has a value of {LONGEST_PART} characters or more: qmon cannot name it"
+            )
+    return None
+
+
+def _characters(type_name: str) -> int:
+    """How many characters a column of SQL Server may hold; 0: it holds no text, or the server names no length."""
+    name, _, rest = type_name.partition("(")
+    length = rest.partition(",")[0]
+    wide = {"char": 1, "varchar": 1, "nchar": 2, "nvarchar": 2}.get(name, 0)
+    return int(length) // wide if wide and length.isdecimal() else 0
 
 
 def read_structure(sql: Sql, table: TableName, state: str | None = None) -> Structure:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 
 from qmon.engines.base import Connection, Value
@@ -111,14 +113,27 @@ def popped_by_every_way(place: Place, connection: Connection, use: Statements, p
         assert use.value(connection, "archive", {"limit": 10}) == pushed
 
 
+ANYWHERE_SETTINGS: Final = {
+    "postgres": ("persistence", {"permanent"}),
+    "sqlserver": ("lock escalation", {"table", "auto", "disabled"}),
+}
+"""A setting of the queues' tables, by engine, and its values."""
+
+
 def test_every_probe_of_every_design_works(place: Place) -> None:
     designs = queries.designs(place.engine.name)
     with place.opened() as connection:
         for design in designs:
             place.push(connection, place.made(design), 2)
     with place.opened("doctor", watch=True) as connection:
-        checks = checkup(connection, place.engine, ())
+        found = checkup(connection, place.engine, ())
+        checks = found.checks
         assert [check for check in checks if check.problem and not check.expected] == []
+        named = {each.name: each for each in found.settings}
+        assert named["version"].value
+        of_tables, values = ANYWHERE_SETTINGS[place.engine.name]
+        assert named[of_tables].object
+        assert named[of_tables].value in values
         assert {check.queue for check in checks if check.queue} == set(designs)
         assert all(right.held for right in rights(connection, place.engine))
 

@@ -276,7 +276,7 @@ def give_what_is_asked_for(anywhere: Server, place: Place, somebody: Login) -> N
             else:
                 place.run(grant)
     with somebody.place.opened("doctor", watch=True) as connection:
-        checks = checkup(connection, place.engine, ())
+        checks = checkup(connection, place.engine, ()).checks
         assert [each for each in checks if each.problem and not each.expected] == []
         left = [right.grant for right in rights(connection, place.engine) if not right.held]
         assert [grant for grant in left if not re.search("CONNECTION|signal", grant)] == []

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from qmon.config.file import parse_config
+from qmon.engines.postgres.engine import Postgres
 from qmon.engines.registry import engine_for
 from qmon.model.groups.configured import ConfiguredQueue
 from qmon.model.view import View
@@ -204,3 +205,21 @@ def test_queues_of_a_library_are_shown_beside_configured_ones_where_it_is_named(
     theirs = own.replace('"jobs"', '"oban_jobs"') + 'id = "id"\nqueue = "queue"\n'
     both = resolved(database, theirs + named.format("oban"))
     assert [each.group.name for each in both.groups] == ["oban_jobs"]
+
+
+def test_a_column_without_an_exact_text_names_no_message(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    query(database, "CREATE TABLE jobs (id bigserial PRIMARY KEY, status text, q text)")
+    text = """
+        [[target.t.queue]]
+        name = "jobs"
+        table = "public.jobs"
+        id = "id"
+        queue = "q"
+        state = { column = "status", ready = "new", in_progress = "busy" }
+    """
+    assert resolved(database, text).problems == ()
+    monkeypatch.setattr(Postgres, "textless", frozenset({"bigint"}))
+    (problem,) = resolved(database, text).problems
+    assert problem.reason == (
+        "`id` is bigint, whose values have no exact text to name a message by: name another column as the id"
+    )

@@ -65,7 +65,7 @@ def test_figures_of_a_role_that_sees_a_part_are_at_least_so_much(database: str, 
     query(database, "ALTER TABLE jobs ENABLE ROW LEVEL SECURITY")
     assert call("check", tenant, "--timeout", "20").exit_code != 0
     with opened(tenant) as connection:
-        (said,) = (each.problem for each in checkup(connection, ENGINE, [JOBS]) if each.probe == "(rows)")
+        (said,) = (each.problem for each in checkup(connection, ENGINE, [JOBS]).checks if each.probe == "(rows)")
     assert said == (
         "row level security: our role sees a part of the rows: each figure from rows is at least so much; an owner of"
         " the table, or BYPASSRLS, sees all"
@@ -103,7 +103,7 @@ def test_what_a_role_without_some_columns_cannot_see_is_unknown_and_names_the_gr
         assert queue.verdict.code == "cannot tell"
         assert queue.verdict.proof.count(helps) == 1
         with opened(tenant) as connection:
-            assert helps in {each.grant for each in checkup(connection, ENGINE, [JOBS])}
+            assert helps in {each.grant for each in checkup(connection, ENGINE, [JOBS]).checks}
         query(database, helps)
         watched.queue("jobs", lambda q: q.in_progress.value == 0 and q.verdict.code != "cannot tell", timeout=40.0)
 

@@ -176,5 +176,5 @@ def test_an_exception_in_one_part_of_a_queue_is_its_reason_and_all_else_stays(
     traces = [each for each in caplog.records if each.exc_info and "something in qmon went wrong" in each.message]
     assert len(traces) == 1, "it is logged once, not in each poll"
     with qmon_connection(database) as connection:
-        checks = checkup(connection, engine_for(target_of(database)), [layout("jobs"), layout("others")])
+        checks = checkup(connection, engine_for(target_of(database)), [layout("jobs"), layout("others")]).checks
     assert [(each.queue, each.problem) for each in checks if each.probe == part] == [("jobs", failure.reason)]

@@ -163,6 +163,16 @@ class Shop(Driver):
     def _temp_sessions(self, queue: str) -> Sequence[Values]:
         return [{"session": 91, "application": "reports", "host": "app-9", "internal": 90 * 2**20, "objects": 2**20}]
 
+    def _settings(self, queue: str) -> Sequence[Values]:
+        known = {
+            "version": "16.0.4135.4", "edition": "Standard Edition (64-bit)", "compatibility level": "120",
+            "read committed snapshot": "off", "snapshot isolation": "off", "accelerated recovery": "on",
+            "optimized locking": None, "delayed durability": "allowed", "auto update statistics": "on",
+            "asynchronous statistics": "on", "user options": "16386",
+        }  # fmt: skip
+        rows: list[Values] = [{"name": name, "object": "", "value": value} for name, value in known.items()]
+        return [*rows, {"name": "lock escalation", "object": "dbo.events and 3 more", "value": "table"}]
+
     def _plan_history(self, queue: str) -> Sequence[Values]:
         return [{"read_at": self._now, "kept": True, "why": "", "home": ""}]
 

@@ -115,3 +115,21 @@ async def test_what_was_bought_of_azure_is_shown_with_what_is_used_of_it() -> No
         pooled = ServerState(service=ServiceSample("ElasticPool", "shops", True, False), pool_limits=limits)
         await d.give(view(server=replace(target(), state=pooled), sequence=9))
         assert "service   pool shops   processor time 40 %" in d.text()
+
+
+async def test_the_database_card_says_which_settings_hurt_a_queue_and_what_is_unknown() -> None:
+    async with dashboard((120, 40)) as d:
+        await d.press("3")
+        await d.give(polled()[1][-1])
+        assert (
+            "database  version 16.0.4135.4   edition Standard Edition (64-bit)   4 settings hurt a queue [i]"
+            in d.text()
+        )
+        await d.press("i")
+        card = " ".join(d.lines("state").split())
+        assert "hurts read committed snapshot off: reports on the queue wait" in card
+        assert "hurts lock escalation table (dbo.events and 3 more): a statement that locks about 5,000 rows" in card
+        assert "unknown optimized locking: this version does not report it" in card
+        refused = ProbeFailure("settings", "our role may not")
+        await d.give(view(server=target(), failures=(refused,), sequence=9))
+        assert "database  our role may not" in d.text()

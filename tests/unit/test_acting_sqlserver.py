@@ -163,3 +163,24 @@ def test_the_right_to_see_through_masks_is_asked_for_where_the_version_has_it(
         (line,) = (each for each in text.splitlines() if "c.is_masked" in each)
         assert "N'UNMASK'" in line
         assert f"N'{scope}'" in line
+
+
+def keyed(kind: str, length: int, *keys: str) -> Server:
+    """A server with a table whose key has this type, and these values."""
+    columns = [(name, f"{each}(8,19,0)", False, False, False) for name, each in COLUMNS[1:]]
+    chosen: Rows = [("chosen", 1, key, "4|||") for key in keys]
+    return Server(structure=[("Id", f"{kind}({length},0,0)", False, False, True), *columns], choose=chosen)
+
+
+@pytest.mark.parametrize(("kind", "length"), [("varchar", 900), ("nvarchar", 1700)])
+def test_a_key_that_the_server_may_have_cut_is_refused_and_shorter_ones_are_not(kind: str, length: int) -> None:
+    dead = Choice(state="dead")
+    with pytest.raises(BadInput, match=r"Id of dbo.Orders has a value of 450 characters or more: qmon cannot name it"):
+        operator(keyed(kind, length, "a", "x" * 450)).purge(LAYOUT, dead)
+    with pytest.raises(BadInput, match="450 characters or more"):
+        operator(keyed(kind, length, "a")).purge(LAYOUT, Choice(state="dead", ids=("x" * 451,)))
+    assert operator(keyed(kind, length, "a", "x" * 449)).purge(LAYOUT, dead).plan.count == 2
+
+
+def test_a_key_of_450_characters_is_whole_if_its_column_has_no_more() -> None:
+    assert operator(keyed("nvarchar", 900, "x" * 450)).purge(LAYOUT, Choice(state="dead")).plan.count == 1

@@ -6,6 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.engines.postgres.engine import Postgres
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.monitor.catalog.access_paths import table_facts
@@ -179,3 +182,32 @@ def test_many_columns_speak_against_a_queue_and_few_for_it() -> None:
         return look(table("Queue", "Id int!", "Message varbinary", *(f"c{n} int" for n in range(count - 2))))
 
     assert wide(6) > wide(7) == wide(15) > wide(16) == wide(25) > wide(26)
+
+
+@pytest.mark.parametrize("kind", ["float", "timestamp", "varbinary", "sql_variant", "hierarchyid"])
+def test_a_column_without_an_exact_text_is_no_id_on_sql_server(kind: str) -> None:
+    textless = SqlServer().textless
+    layout = Layout("q", "fifo", TableName("dbo", "Queue"))
+    primary = Index("PK", True, True, ("Id",))
+    details = table("Queue", f"Id {kind}", "Payload nvarchar", indexes=(primary,))
+    found, why = complete(layout, details, [], lambda _: Known(), textless)
+    assert found.id is None
+    assert f"`Id` is {kind}, whose values have no exact text to name a message by: messages have no id" in why
+    with pytest.raises(BadInput, match="name another column as the id"):
+        complete(replace(layout, id="Id"), details, [], lambda _: Known(), textless)
+    with pytest.raises(BadInput, match="name another column as the id"):
+        complete(
+            replace(layout, id="No", key=("Id", "No")),
+            table("Queue", f"Id {kind}", "No int"),
+            [],
+            lambda _: Known(),
+            textless,
+        )
+    assert complete(replace(layout, id="Id"), details, [], lambda _: Known(), Postgres().textless)[0].id == "Id"
+
+
+def test_a_key_with_a_column_without_an_exact_text_is_not_what_messages_are_named_by() -> None:
+    details = table("Queue", "Part float!", "Id int!", indexes=(Index("PK", True, True, ("Part", "Id"), whole=True),))
+    layout = Layout("q", "fifo", TableName("dbo", "Queue"), id="Id")
+    assert complete(layout, details, [], lambda _: Known(), SqlServer().textless)[0].key == ()
+    assert complete(layout, details, [], lambda _: Known())[0].key == ("Part", "Id")

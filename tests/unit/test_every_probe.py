@@ -118,7 +118,7 @@ def test_the_doctor_gives_each_probe_its_values(
 ) -> None:
     at, asked = server(engine, version)
     monkeypatch.setattr(doctor, "resolve", lambda *_: queues())
-    checks = doctor.checkup(at, engine, ())
+    checks = doctor.checkup(at, engine, ()).checks
     # checks in brackets are findings, such as a security policy, and no probe has failed
     assert not [each for each in checks if each.problem and not each.probe.startswith("(")]
     there = {f"probe/{name}" for name, probe in TARGET_PROBES.items() if not probe.in_pool}

@@ -16,6 +16,7 @@ from qmon.engines.keywords import (
     lookup,
     parse_connection_string,
     parse_conninfo,
+    respelled,
 )
 from qmon.engines.postgres.engine import OWN, Postgres, _direct, _Introduction
 from qmon.engines.urls import read_url
@@ -120,3 +121,13 @@ def test_a_session_older_than_our_connection_or_begun_under_another_name_is_a_po
 ) -> None:
     found = _Introduction(18, 0, 61, "me", began_as, source, age_s, False, "pg_catalog, pg_temp", "UTF8")
     assert _direct(found, "qmon poll", took_s=0.5) is direct
+
+
+def test_keywords_are_respelled_each_time_in_another_way_and_mean_the_same() -> None:
+    given = {"DRIVER": "{x}", "UID": "Ada", "pqopt": "A b"}
+    seen = [tuple(respelled(given, number).items()) for number in range(1000)]
+    assert len(set(seen)) == 1000
+    assert seen[0] == tuple(given.items())
+    assert {tuple((name.lower(), value) for name, value in each) for each in seen} == {
+        (("driver", "{x}"), ("uid", "Ada"), ("pqopt", "A b"))
+    }

@@ -42,6 +42,7 @@ from qmon.model.samples.server_state import (
     LogSample,
     ReplicationSample,
     ServiceSample,
+    SettingSample,
     TempSessionSample,
     TempSpaceSample,
 )
@@ -104,7 +105,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "waits": polled.WaitSample, "writers": polled.WriterSample, "lost": LostSample,
     "partial": polled.PartialSample, "readable": polled.ReadableSample,
     "replica": polled.ReplicaSample, "temp_space": TempSpaceSample, "temp_sessions": TempSessionSample,
-    "service": ServiceSample, "limits": LimitsSample, "pool_limits": LimitsSample,
+    "service": ServiceSample, "settings": SettingSample, "limits": LimitsSample, "pool_limits": LimitsSample,
     "jobs": JobStepSample, "blocked_file": ReportFile, "blocked_reports": BlockedSample,
     "plan_history": PlanHistorySample, "plans": PlanSample,
     "log": LogSample, "replication": ReplicationSample,

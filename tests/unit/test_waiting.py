@@ -109,3 +109,15 @@ def test_background_work_is_benign() -> None:
     assert benign("latch", "BUFFER"), "the sum of the page waits"
     assert not benign("", ""), "running is work"
     assert meaning("LWLock", "Unheard") is None
+
+
+@pytest.mark.parametrize("moved", [-3600.0, 3600.0, 1800.0])
+def test_waits_go_on_over_a_change_of_the_servers_clock(moved: float) -> None:
+    waits = (WaitTotal("wait", "WRITELOG", 300, 6.0, 1.5),)
+    found = waiting_between(COUNTED, WaitTotals(WaitSource.COUNTED, 500.0 + moved, 1010.0 - moved, waits))
+    assert found is not None
+    assert found.seconds == 10.0
+    assert found.rates[0].sessions == 0.4
+    assert waiting_between(COUNTED, WaitTotals(WaitSource.COUNTED, 500.0 + moved + 5, 1005.0 - moved, waits)) is None
+    later = replace(SAMPLED, since_at=500.0 + moved, watched_s=20.0 - moved)
+    assert waiting_between(SAMPLED, later) is None, "the sampler was started again"

@@ -221,6 +221,18 @@ class ServiceReport(TypedDict):
     serverless: bool
 
 
+class SettingReport(TypedDict):
+    """A setting of the server, the database or some tables. ``harm``: why it hurts a queue; ``None``: it does not.
+
+    ``value``: ``None``: unknown.
+    """
+
+    name: str
+    tables: str | None
+    value: str | None
+    harm: str | None
+
+
 class ServerStateReport(TypedDict):
     """What lies under all queues, as it was last read."""
 
@@ -230,6 +242,7 @@ class ServerStateReport(TypedDict):
     service: ServiceReport | None
     limits: LimitsSample | None
     pool_limits: LimitsSample | None
+    settings: list[SettingReport] | None
 
 
 class StatusReport(TypedDict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
+from qmon.cli.reports.figures import SettingReport
 from qmon.model.operations import Operation, OperationResult, Plan
 from qmon.workload.counts import Totals
 
@@ -85,6 +86,7 @@ class DoctorReport(TypedDict):
     pollers: int | None
     checks: list[ProbeCheck]
     rights: list[RightReport]
+    settings: list[SettingReport]
 
 
 class BundleReport(TypedDict):

@@ -133,6 +133,7 @@ class Postgres:
     """The engine of PostgreSQL 13 and later."""
 
     name: Final[EngineName] = "postgres"
+    textless: Final = frozenset[str]()
     counts_reads: Final = True
     """Every statement is a transaction, and every transaction is counted."""
     plans_by_text: Final = False
@@ -198,6 +199,10 @@ class Postgres:
     def text_type(self, kind: str) -> str:
         """``text``, whatever the column: values are bound without a type of their own."""
         return "text"
+
+    def readable(self, column: str, kind: str) -> str:
+        """The column: every type has a text."""
+        return column
 
     def text_of(self, columns: Sequence[str]) -> str:
         r"""``CAST(a AS text)``; of several joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""

@@ -42,6 +42,11 @@ class RowColumn:
         """What its times mean."""
         return self.group.zone_of(column_of(self.column, self.table))
 
+    @property
+    def kind(self) -> str:
+        """The type of the column with the message; empty: it is another column, or not known."""
+        return self.group.payload_type if self.column == self.group.payload else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Where:

@@ -250,6 +250,7 @@ def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
         return _time(slot, value, query, engine)
     if slot.form in ("type", "recompile", "where", "values", "order"):
         return _known(slot, value, query, engine)
+    kind = value.type if isinstance(value, Column) else ""
     value = plain(value)
     if value is None:
         if slot.optional:
@@ -270,8 +271,14 @@ def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
         return _listed(slot, columns)
     if isinstance(value, int):
         raise BadInput(f"{query} takes an identifier for {slot.name}, not {value!r}")
-    quoted = engine.quote((value,) if isinstance(value, str) else value)
-    return engine.literal(quoted) if slot.form == "literal" else quoted
+    return _identifier(slot, engine.quote((value,) if isinstance(value, str) else value), kind, engine)
+
+
+def _identifier(slot: Placeholder, quoted: str, kind: str, engine: Engine) -> str:
+    """An identifier, as a literal, or for a column of type ``kind`` as a value that can be converted to text."""
+    if slot.form == "literal":
+        return engine.literal(quoted)
+    return engine.readable(quoted, kind) if slot.form == "read" else quoted
 
 
 def _of_row(
@@ -282,6 +289,8 @@ def _of_row(
         return text
     if isinstance(value, RowColumn) and slot.form in ("utc", "moment"):
         return _utc(slot, text, value.zone, engine)
+    if isinstance(value, RowColumn) and slot.form == "read":
+        return engine.readable(text, value.kind)
     if isinstance(value, RowColumn) and slot.form in ("text", "identifier"):
         return engine.text_of([text]) if slot.form == "text" else text
     raise BadInput(f"{query} has another use for {slot.name} than {value!r}")

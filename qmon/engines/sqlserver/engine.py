@@ -72,6 +72,7 @@ class _Introduction:
 
 
 _BYTES: Final = ("binary", "varbinary", "image", "timestamp", "rowversion")
+_OBJECTS: Final = ("hierarchyid", "geography", "geometry")
 _STYLES: Final[Mapping[str, int]] = {
     **dict.fromkeys(("date", "time", "datetime", "smalldatetime", "datetime2", "datetimeoffset"), 121),
     **dict.fromkeys(("money", "smallmoney", "float", "real"), 2),
@@ -83,6 +84,12 @@ class SqlServer:
     """The engine of SQL Server 2012 and later."""
 
     name: Final[EngineName] = "sqlserver"
+    textless: Final = frozenset(
+        {
+            *_BYTES, *_OBJECTS, "float", "real", "sql_variant", "text", "ntext", "xml", "json", "vector",
+        }
+    )  # fmt: skip
+    """The text of a number with a floating point loses digits, and text is not compared with the others."""
     counts_reads: Final = False
     """Transactions/sec counts what has begun a transaction, which a lone SELECT does not."""
     plans_by_text: Final = True
@@ -158,6 +165,14 @@ class SqlServer:
         read from end to end. Else ``nvarchar``, which loses no character."""
         return "varchar" if kind in ("char", "varchar", "text") else "nvarchar"
 
+    def readable(self, column: str, kind: str) -> str:
+        """The server refuses to convert some types to ``nvarchar(max)`` (error 529)."""
+        if kind in ("image", "timestamp", "rowversion"):
+            return f"CONVERT(varbinary(max), {column})"
+        if kind == "sql_variant":
+            return f"CONVERT(nvarchar(4000), {column})"
+        return f"{column}.ToString()" if kind in _OBJECTS else column
+
     def text_of(self, columns: Sequence[str]) -> str:
         r"""``CONVERT(…)`` to text; of several joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
         texts = [f"CONVERT(nvarchar(450), {each}, 126)" for each in columns]
@@ -183,6 +198,7 @@ class SqlServer:
     def contains(self, expression: str, text: str, *, binary: bool) -> str:
         """Bytes may be those of a ``varchar`` or of an ``nvarchar``."""
         kinds = ("varchar(max)", "nvarchar(max)") if binary else ("nvarchar(max)",)
+        expression = f"CONVERT(varbinary(max), {expression})" if binary else expression
         found = (f"CHARINDEX(LOWER(wanted.qmon_text), LOWER(CONVERT({kind}, {expression}))) > 0" for kind in kinds)
         wanted = f"SELECT CAST({text} AS nvarchar(4000)) AS qmon_text"
         return f"EXISTS (SELECT 1 FROM ({wanted}) AS wanted WHERE {' OR '.join(found)})"  # noqa: S608 - quoted
@@ -193,8 +209,8 @@ class SqlServer:
         if kind in _BYTES:
             part = f"SUBSTRING(CONVERT(varbinary(max), {column}), 1, {most})"
             return size, f"CONVERT(nvarchar(max), {part}, 1)"
-        if kind in ("hierarchyid", "geography", "geometry"):
-            whole = f"{column}.ToString()"
+        if kind in _OBJECTS:
+            whole = self.readable(column, kind)
         elif kind in ("char", "varchar", "nchar", "nvarchar", "text", "ntext"):
             whole = f"CONVERT(nvarchar(max), {column})"
         elif kind == "xml":

@@ -62,6 +62,7 @@ class TableFacts:
         order_by_number: ``order_by`` is a whole number, so that differences of it mean something.
         newest_id_seek: an index leads to the greatest id, which is a whole number.
         columns: the columns of ``table_id``, in order.
+        payload: the column with the message, of the second table if the queue has two; ``None``: not known.
         unknown: figure → why this layout cannot have it at all, one line.
         slow: figure → why no probe of a poll may ask for it, one line; scans of the table still count it.
         indexes: seek → the index that leads a statement straight to its rows, so that it costs no more on a deep queue.
@@ -90,6 +91,7 @@ class TableFacts:
     order_by_number: bool = False
     newest_id_seek: bool = False
     columns: tuple[Column, ...] = ()
+    payload: Column | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
     slow: Mapping[str, str] = field(default_factory=dict)
     indexes: Mapping[str, str] = field(default_factory=dict)

@@ -114,6 +114,19 @@ class LimitsSample:
 
 
 @dataclass(frozen=True, slots=True)
+class SettingSample:
+    """One row a setting of the server, the database or its tables.
+
+    ``object``: of a table its name, or the first of several alike and how many more there are; else empty. ``value``:
+    in the server's words, ``None``: not known.
+    """
+
+    name: str
+    object: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ServerState:
     """What was read lately of all that; ``None`` or empty where it was not, or cannot be.
 
@@ -128,6 +141,7 @@ class ServerState:
     service: ServiceSample | None = None
     limits: LimitsSample | None = None
     pool_limits: LimitsSample | None = None
+    settings: tuple[SettingSample, ...] = ()
     read_at: Mapping[str, float] = field(default_factory=dict)
 
     @property

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
+from qmon.model.server_start import same_start
 from qmon.model.waits.known import benign
 
 
@@ -70,8 +71,8 @@ class Waiting:
 
 def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
     """What was waited for between two samples; ``None`` where they do not belong together or nothing was watched."""
-    seconds = now.watched_s - before.watched_s
-    if now.source is not before.source or abs(now.since_at - before.since_at) >= 1.0 or seconds <= 0:
+    seconds = _seconds_between(before, now)
+    if seconds is None or seconds <= 0:
         return None
     old = {(total.kind, total.event): total for total in before.waits}
     spent: list[tuple[WaitTotal, WaitTotal | None, float]] = []
@@ -92,6 +93,20 @@ def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
         tuple(r for r in rates if r.kind == "latch" and not benign(r.kind, r.event)),
         tuple(r for r in rates if benign(r.kind, r.event)),
     )  # fmt: skip
+
+
+def _seconds_between(before: WaitTotals, now: WaitTotals) -> float | None:
+    """The seconds watched between two samples; ``None``: the counters were reset in between.
+
+    If the server's clock was changed, its start moves. The time at which it was read does not.
+    """
+    moved = now.since_at - before.since_at
+    if now.source is not before.source:
+        return None
+    if now.source is WaitSource.COUNTED:
+        seconds = now.watched_s - before.watched_s + moved
+        return seconds if same_start(before.since_at, now.since_at) else None
+    return now.watched_s - before.watched_s if abs(moved) < 1.0 else None
 
 
 def _aside(total: WaitTotal) -> bool:

@@ -59,6 +59,7 @@ def table_facts(
         newest_id_seek=reader.type_of(layout.id) in WHOLE
         and any(index.keys[:1] == (layout.id,) and index.where is None for index in details.ordered_indexes),
         columns=details.facts_columns,
+        payload=payload.for_facts if (payload := (data or details).column(layout.payload)) is not None else None,
         unknown=reader.unknown,
         slow=reader.slow,
         indexes=reader.indexes,

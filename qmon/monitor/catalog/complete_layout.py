@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.config_reader import nearest
 from qmon.model.layout.layout import Layout, OwnerColumn, TableName
-from qmon.monitor.catalog.catalog import SequenceRow, TableDetails
+from qmon.monitor.catalog.catalog import ColumnRow, SequenceRow, TableDetails
 from qmon.monitor.catalog.column_names import WHOLE, Role, pick, plain
 from qmon.monitor.catalog.state_values import Known, state_column, states
 
@@ -23,9 +23,15 @@ Values = Callable[[str], Known]
 
 
 def complete(
-    layout: Layout, details: TableDetails, sequences: Sequence[SequenceRow], values: Values
+    layout: Layout,
+    details: TableDetails,
+    sequences: Sequence[SequenceRow],
+    values: Values,
+    textless: Collection[str] = (),
 ) -> tuple[Layout, tuple[str, ...]]:
     """The layout with its table's real name and the columns that it left open, and a reason for each thing found.
+
+    ``textless``: the engine's types whose values have no exact text, so that no message can be named by them.
 
     Raises ``BadInput`` where a named column is not there, or where the design cannot do without one that is not found.
     """
@@ -34,7 +40,7 @@ def complete(
         return _with_ring(layout, sequences), ()
     reasons: list[str] = []
     layout = _with_state(layout, details, values, reasons)
-    layout = _with_id(layout, details, sequences, reasons)
+    layout = _with_id(layout, details, sequences, reasons, textless)
     layout = _with_columns(layout, details, reasons)
     return layout, tuple(reasons)
 
@@ -123,10 +129,20 @@ def _with_state(layout: Layout, details: TableDetails, values: Values, reasons: 
     return replace(layout, state=state)
 
 
-def _with_id(layout: Layout, details: TableDetails, sequences: Sequence[SequenceRow], reasons: list[str]) -> Layout:
+def _with_id(
+    layout: Layout,
+    details: TableDetails,
+    sequences: Sequence[SequenceRow],
+    reasons: list[str],
+    textless: Collection[str],
+) -> Layout:
+    check_ids(details, (*layout.key, layout.id), textless)
     name = layout.id or _id(layout, details, reasons)
     column = details.column(name)
     if column is None:
+        return layout
+    if column.type_name in textless:
+        reasons.append(f"{_textless(column)}: messages have no id")
         return layout
     sequence = layout.sequence
     if sequence is not None:
@@ -140,16 +156,27 @@ def _with_id(layout: Layout, details: TableDetails, sequences: Sequence[Sequence
         sequence = loose_sequence(layout.table, column.column_name, sequences)
         if sequence is not None:
             reasons.append(f"the sequence {sequence} is taken to issue `{name}`, by its name")
-    key = layout.key or _whole_key(column.column_name, details)
+    key = layout.key or _whole_key(column.column_name, details, textless)
     if key and not layout.key:
         whole = " and ".join(f"`{each}`" for each in key)
         reasons.append(f"`{name}` alone does not make a message known: {whole} do")
     return replace(layout, id=name, key=key, sequence=sequence)
 
 
-def _whole_key(name: str, details: TableDetails) -> tuple[str, ...]:
+def check_ids(details: TableDetails, names: Iterable[str | None], textless: Collection[str]) -> None:
+    """Raise ``BadInput`` if no message can be named by one of these columns. ``textless``: see ``complete``."""
+    for name in names:
+        if (found := details.column(name)) is not None and found.type_name in textless:
+            raise BadInput(f"{_textless(found)}: name another column as the id")
+
+
+def _textless(column: ColumnRow) -> str:
+    return f"`{column.column_name}` is {column.type_name}, whose values have no exact text to name a message by"
+
+
+def _whole_key(name: str, details: TableDetails, textless: Collection[str]) -> tuple[str, ...]:
     """The columns that make a message known, the id last; none where the id alone does, or nothing with it."""
-    taken = {column.column_name for column in details.columns if column.not_null}
+    taken = {c.column_name for c in details.columns if c.not_null and c.type_name not in textless}
     keys = [each.keys for each in details.indexes if each.whole and set(each.keys) <= taken]
     keys = [each for each in keys if name in each]
     if (name,) in keys or not keys:

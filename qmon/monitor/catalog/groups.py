@@ -9,7 +9,7 @@ from qmon.errors import BadInput
 from qmon.libraries.catalogue import libraries
 from qmon.libraries.recognise import explained, may_belong, recognise, table_queues
 from qmon.model.config_reader import nearest
-from qmon.model.groups.conditions import TableColumn
+from qmon.model.groups.conditions import TableColumn, column_of
 from qmon.model.groups.group import FoundGroup, Group, Steps, state_column
 from qmon.model.groups.labels import Labels, without_missing_labels
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
@@ -117,8 +117,14 @@ def completed(group: Group, details: Details, local: Callable[[], Zone]) -> Foun
                 f"{steps.table}.{steps.at} has no time zone: steps are found by a time that has one, or is UTC"
             )
     walk = walk_of(own, (group.id,), _queue_column(group))
+    payload = None if group.payload is None else column_of(group.payload, own.table.table_name)
+    kind = None if payload is None else found[payload[0]].column(payload[1])
     labels = _labels(group, details)
-    group = replace(without_missing_labels(group, labels), zones=tuple(zones))
+    group = replace(
+        without_missing_labels(group, labels),
+        zones=tuple(zones),
+        payload_type="" if kind is None else kind.type_name,
+    )
     return FoundGroup(group, own.table.table_id, own.table.estimated_rows, walk, _state_labels(group, labels))
 
 

@@ -19,7 +19,7 @@ from qmon.model.layout.zones import Zone
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, SequenceRow, TableDetails, TableRow
-from qmon.monitor.catalog.complete_layout import complete
+from qmon.monitor.catalog.complete_layout import check_ids, complete
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likely
 from qmon.monitor.catalog.discovery.relatives import ancestors
 from qmon.monitor.catalog.groups import OfLibraries, completed, of_libraries
@@ -222,15 +222,16 @@ class _Resolver:
             if known is not None and known.design == layout.design:
                 layout, reasons = _merged(layout, known), ("what was left open comes from the registry",)
             seen = self._seen.get(layout.queue, frozenset())
-            layout, why = complete(
-                layout, details, self.sequences, partial(known_values, details, catalog=self.catalog, seen=seen)
-            )
+            values = partial(known_values, details, catalog=self.catalog, seen=seen)
+            layout, why = complete(layout, details, self.sequences, values, self.catalog.engine.textless)
             self._add(self._with_known_states(layout), details, (*reasons, *why))
 
     def group(self, group: Group, was: int | None) -> None:
         """Queues of the configuration that are rows of one table."""
         with self._problems("layout", group.layout(None), was):
             found = completed(group, lambda table: self._details(self._table(table)), self._zone)
+            own = self._details(self._table(found.group.table))
+            check_ids(own, (found.group.id,), self.catalog.engine.textless)
             self.groups.append(found)
             self.places[group.name] = found.table_id
 

@@ -30,7 +30,7 @@ _DETAIL: Final = frozenset(
         "messages_due", "group_page", "messages_newest", "messages_page", "messages_page_ring",
         "messages_page_ring_split", "messages_page_split", "messages_ready", "messages_ring", "messages_ring_split",
         "messages_split", "messages_state", "temp_space", "temp_sessions", "service", "limits", "pool_limits",
-        "empty", "empty_state",
+        "empty", "empty_state", "settings",
     }
 )  # fmt: skip
 """What explains a verdict, or decides one that can wait."""

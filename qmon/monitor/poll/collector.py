@@ -305,7 +305,7 @@ class Collector:
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             statements.append(self._statements.of_target("writers"))
         statements += self._procedures.wanted(now, self._queues)
-        statements += self._broker.wanted(now) + self._state.wanted(now)
+        statements += self._broker.wanted(now) + self._state.wanted(now, self._tables())
         statements += self._statements.optional("server_counters")
         statements += self._locks.wanted(now, self._queues, focus)
         statements += self._messages.wanted(now, queues, self._brief)
@@ -321,6 +321,10 @@ class Collector:
         statements.append(self._statements.of_target("cost"))
         statements.append(self._statements.of_target("clock"))
         return statements
+
+    def _tables(self) -> list[int]:
+        """The ids of the tables of all queues, also of those that this poll does not read."""
+        return [table for probes in self._queues.values() for table in probes.facts.tables] + self._groups.counted
 
     def _seen(self, results: Results, started: float) -> Collection[str]:
         """The queues of which this poll knows all that it should. One that has messages again, and was only asked

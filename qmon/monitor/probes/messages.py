@@ -42,7 +42,7 @@ def messages_of(
 
 def legible(layout: Layout, facts: TableFacts, found: tuple[MessageSample, ...]) -> tuple[MessageSample, ...]:
     """The same with binary payloads as text where they are text."""
-    column = facts.column(layout.payload) if layout.payload is not None else None
+    column = facts.payload or (facts.column(layout.payload) if layout.payload is not None else None)
     if column is None or not holds_bytes(column.type):
         return found
     return tuple(replace(m, payload=readable(m.payload)) for m in found)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from qmon.model.samples.server_state import ServerState
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
-from qmon.monitor.probes.target_probes import POOL_LIMITS, TARGET_PROBES
+from qmon.monitor.probes.target_probes import POOL_LIMITS, SETTINGS, TARGET_PROBES
 
 # Seconds between two readings of each probe.
 READ_EVERY: Final[dict[str, float]] = {
@@ -19,6 +19,7 @@ READ_EVERY: Final[dict[str, float]] = {
     "service": 60.0,
     "limits": 15.0,
     POOL_LIMITS: 15.0,
+    SETTINGS: 60.0,
 }
 _STALE: Final = 3.0
 """Times the pace of a probe, after which what could not be read again is no longer shown."""
@@ -40,14 +41,15 @@ class ServerStateProbes:
         self._pooled = False
         """The database shares an elastic pool with others."""
 
-    def wanted(self, now: float) -> list[ProbeStatement]:
-        """The statements that are due; ``now``: our monotonic clock, seconds."""
+    def wanted(self, now: float, tables: Iterable[int] = ()) -> list[ProbeStatement]:
+        """The statements that are due; ``now``: our monotonic clock, seconds; ``tables``: ids of all queues' tables."""
         due = [
             probe for probe in self._able
             if now - self._asked_at[probe] >= READ_EVERY[probe] and (self._pooled or not TARGET_PROBES[probe].in_pool)
         ]  # fmt: skip
         self._asked_at |= dict.fromkeys(due, now)
-        return [self._statements.of_target(probe) for probe in due]
+        about = {SETTINGS: {"tables": self._statements.engine.ids(list(tables))}} if SETTINGS in due and tables else {}
+        return [self._statements.of_target(probe, about.get(probe)) for probe in due]
 
     def learn(
         self, results: Results, failures: Sequence[ProbeFailure], now_at: float
@@ -83,5 +85,6 @@ class ServerStateProbes:
             service=first(rows, "service"),
             limits=first(rows, "limits"),
             pool_limits=first(rows, POOL_LIMITS),
+            settings=rows.get(("", SETTINGS), ()),
             read_at={probe: each[0] for probe, each in found.items()},
         )

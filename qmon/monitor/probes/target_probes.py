@@ -23,6 +23,7 @@ from qmon.model.samples.server_state import (
     LogSample,
     ReplicationSample,
     ServiceSample,
+    SettingSample,
     TempSessionSample,
     TempSpaceSample,
 )
@@ -31,6 +32,7 @@ from qmon.model.samples.waits import LatchSample, WaitTotal
 from qmon.monitor.catalog.lock_holders import LockHolderSample
 
 POOL_LIMITS: Final = "pool_limits"
+SETTINGS: Final = "settings"
 _STATEMENT_CHARS: Final = 200
 
 
@@ -69,6 +71,7 @@ TARGET_PROBES: Final[Mapping[str, TargetProbe]] = {
     "temp_space": TargetProbe(TempSpaceSample),
     "temp_sessions": TargetProbe(TempSessionSample),
     "service": TargetProbe(ServiceSample),
+    SETTINGS: TargetProbe(SettingSample, ids="tables"),
     "limits": TargetProbe(LimitsSample),
     POOL_LIMITS: TargetProbe(LimitsSample, in_pool=True),
 }

@@ -8,6 +8,7 @@ from typing import Final
 from qmon.model.evidence import TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.samples.polled import ServerSample
+from qmon.model.server_start import same_start
 from qmon.model.sessions.clients import Sessions
 from qmon.model.snapshot import Snapshot
 from qmon.model.standby import standby_of
@@ -26,9 +27,6 @@ BUDGET_SHARE: Final = 0.01
 _FIRST: Final = "rates follow with the second poll"
 _LATE_S: Final = 30.0
 """A poll that a connection waited for no longer than this goes on with the counters of the one before."""
-_CLOCK_CHANGES_S: Final = (1800.0, 3600.0)
-"""Seconds that clocks are put forward or back by."""
-_CLOCK_S: Final = 0.01
 
 
 class TargetHistory:
@@ -114,7 +112,7 @@ class TargetHistory:
         limit = max(5.0, 2.5 * max(prev.interval_s, now.interval_s))
         if not now.first and now.sequence == prev.sequence + 1:  # the same connection: the poll was only late
             limit = max(limit, _LATE_S)
-        same = _same_start(prev.server.started_at, now.server.started_at)
+        same = same_start(prev.server.started_at, now.server.started_at)
         same = same and prev.server.in_recovery == now.server.in_recovery
         # A server that does not say when it started may be another one behind each connection.
         same = same and not (now.first and now.server.started_at == 0.0)
@@ -151,13 +149,6 @@ class TargetHistory:
             counters=self._counters.add(now, unbroken=unbroken), broker=self._broker.add(now), observing=now.observing,
             state=now.server_state, jobs=now.jobs, blocked=now.blocked,
         )  # fmt: skip
-
-
-def _same_start(before: float, now: float) -> bool:
-    """Whether the server says of the same moment that it came up then. SQL Server says it by its wall clock, which the
-    probe takes back to UTC by what that is ahead today: a change of the clock moves the moment by as much."""
-    moved = abs(now - before)
-    return moved < 1.0 or any(abs(moved - change) < _CLOCK_S for change in _CLOCK_CHANGES_S)
 
 
 def _less(rate: Figure, own: int, span: float) -> Figure:

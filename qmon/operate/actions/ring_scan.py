@@ -11,7 +11,7 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, Ring, TableName
 from qmon.operate.install import object_names
-from qmon.operate.plan.preview import sized
+from qmon.operate.plan.preview import sized, typed
 from qmon.operate.sql import Sql
 
 MAX_REPAIRS: Final = 10_000
@@ -79,7 +79,10 @@ class RingReader:
         self.ring: Ring = layout.ring
         self.names = _names(layout, layout.ring)
         if layout.data_table is None:  # else the payloads are elsewhere
-            self.names |= {"payload": layout.payload, "sized": sized(sql, layout.table, layout.payload)}
+            self.names |= {
+                "payload": typed(sql, layout.table, layout.payload),
+                "sized": sized(sql, layout.table, layout.payload),
+            }
 
     def read(self) -> SlotReading:
         """Every slot once. Raises ``QueryFailed`` where we may not see a sequence."""

@@ -18,7 +18,7 @@ from qmon.model.text import counted
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan.preview import First, shown, sized
+from qmon.operate.plan.preview import First, shown, sized, typed
 from qmon.operate.plan.rights import PUT_BACK, REQUEUE, unkept, unwritten, why_not
 from qmon.operate.plan.selection import MOST, Matches, frozen_of, named_columns, named_names
 from qmon.operate.row_set import CHUNK, Mark, RowSet, ids_for, rows_for
@@ -249,7 +249,9 @@ class _Strategy:
 
     def named(self, sql: Sql, mark: Mark) -> str:
         """The name of a message, for people."""
-        found = sql.fetch(First, "first_kept", self.shown | {"sized": None}, rows_for(sql.engine.name, [mark]))
+        found = sql.fetch(
+            First, "first_kept", self.shown | {"payload": None, "sized": None}, rows_for(sql.engine.name, [mark])
+        )
         return next((row.id for row in found if row.id), "one without an id")
 
     def lost(self) -> tuple[str, ...]:
@@ -328,7 +330,7 @@ def _first(context: OperatorContext, sql: Sql, strategy: _Strategy, rows: RowSet
     store = TableName(*strategy.store.parts)
     payload: str | None = strategy.columns.get("payload")
     payload = payload if payload in strategy.store.columns else None
-    names = strategy.shown | {"sized": sized(sql, store, payload)}
+    names = strategy.shown | {"payload": typed(sql, store, payload), "sized": sized(sql, store, payload)}
     found = {row.key: row for row in sql.fetch(First, "first_kept", names, rows_for(sql.engine.name, marks))}
     show = shown(context, sql, store, payload)
     return tuple(

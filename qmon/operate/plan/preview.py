@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from qmon.errors import QueryFailed
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.table_facts import Column
 from qmon.model.operations import MAX_FIRST, Kind, PlanRow
 from qmon.model.text import holds_bytes, readable, tells_size
 from qmon.operate.context import OperatorContext
@@ -24,6 +25,11 @@ Show = Callable[[str | None], str | None]
 def sized(sql: Sql, table: TableName, column: str | None) -> str | None:
     """The column, where its type tells the size of a payload without unpacking it; asks for the column's type."""
     return column if tells_size(type_of(sql, table, column)) else None
+
+
+def typed(sql: Sql, table: TableName, column: str | None) -> Column | None:
+    """The column with its type, without length; asks for that."""
+    return None if column is None else Column(column, type_of(sql, table, column).partition("(")[0])
 
 
 def shown(context: OperatorContext, sql: Sql, table: TableName, column: str | None) -> Show:
@@ -75,7 +81,8 @@ def first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection)
     if not marks:
         return ()
     names = column_names(layout, structure, query.wanted.since)
-    names["sized"] = None if layout.data_table else sized(sql, layout.table, layout.payload)
+    if layout.data_table is None and layout.payload is not None:
+        names |= {"payload": structure.typed(layout.payload), "sized": sized(sql, layout.table, layout.payload)}
     names["error"] = layout.error
     given = marks_for(sql.engine.name, marks, structure.key)
     found = {row.key: row for row in sql.fetch(FirstMessage, "first", names, given)}
@@ -105,8 +112,7 @@ def first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection)
 
 def called(sql: Sql, names: Names, values: Values) -> str:
     """The name of a message; where it is no longer there, or has no id, only that."""
-    found = sql.fetch(FirstMessage, "first", names, values)
-    return next((row.id for row in found if row.id), "one without an id")
+    return next(iter(ids_of(sql, names, values)), "one without an id")
 
 
 def ids_of(sql: Sql, names: Names, values: Values) -> list[str]:
@@ -121,7 +127,7 @@ def _payloads(sql: Sql, layout: Layout, ids: tuple[str, ...]) -> dict[str, str |
     names = {
         "data_table": layout.data_table.parts,
         "data_id": layout.data_id,
-        "payload": layout.payload,
+        "payload": typed(sql, layout.data_table, layout.payload),
         "sized": sized(sql, layout.data_table, layout.payload),
     }
     found = sql.fetch(_Data, "first_data", names, {"ids": texts_for(sql.engine.name, ids)})

@@ -22,7 +22,7 @@ from qmon.model.text import counted, duration
 from qmon.operate.plan.holding import holding
 from qmon.operate.row_set import CHUNK, RowSet, frozen, ids_for, read_marks
 from qmon.operate.sql import Sql
-from qmon.operate.table import Structure
+from qmon.operate.table import Structure, cut
 
 MOST: Final = 2_000_000
 """Messages that one plan freezes; more are done by planning again."""
@@ -268,10 +268,16 @@ class MessageQuery:
                 f"{'/'.join(named)} does not tell messages apart here: one of these ids names several{known}"
             )
 
+    def _refuse_cut(self, columns: Sequence[str], texts: Iterable[str]) -> None:
+        """Raise ``BadInput`` where the server may have cut one of these keys or ids: it would name another row."""
+        if self.sql.engine.name == "sqlserver" and (why := cut(self.structure, columns, texts)):
+            raise BadInput(why)
+
     def _chosen(self) -> Selection:
         sql, layout, choice, wanted = self.sql, self.layout, self.choice, self.wanted
         # Statements of SQL Server need some columns for the ids even if none are given.
         named = self._named() if choice.ids else self.structure.key
+        self._refuse_cut(named, choice.ids)
         names = column_names(layout, self.structure, wanted.since) | named_names(named)
         names["holds"] = holding(sql, layout, self.structure, choice)
         if layout.state is not None:
@@ -309,6 +315,7 @@ class MessageQuery:
             marks.append(frozen_of(sql, found))
             counts[state or "ready"] = marks[-1].count
             left.update({row.what: row.count for row in found if row.what != "chosen"})
+        self._refuse_cut(self.structure.key, (key for each in marks for key, _ in each))
         rows = RowSet(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
         if choice.ids and (gone := len(set(choice.ids)) - rows.count - sum(left.values())) > 0:
             left["not there, or in another state"] = gone

@@ -17,6 +17,7 @@ from qmon.model.samples.server_state import (
     TempSessionSample,
     TempSpaceSample,
 )
+from qmon.model.settings import card
 from qmon.model.verdicts.server_state import (
     AT_LIMIT_AT,
     BEHIND_S,
@@ -35,6 +36,7 @@ from qmon.model.view import View
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import LABEL, Line, LinePart, Span, entry, fit
+from qmon.tui.waits import database
 
 _MANY_PIECES: Final = 1_000
 """Virtual log files from which recovery and backups take noticeably longer."""
@@ -43,6 +45,7 @@ _PIECES: Final = {"sqlserver": "virtual log files"}
 _PROBES: Final = {
     "log": "log", "replication": "copies", "plans": "plans", "plan_history": "plans",
     "temp_space": "tempdb", "temp_sessions": "tempdb", "service": "service", "limits": "service", "pool_limits": "pool",
+    "settings": "database",
 }  # fmt: skip
 """By the label of a line, where its probe failed."""
 
@@ -90,6 +93,8 @@ def lines(view: View | None, cells: int, rows: int, *, whole: bool = False) -> l
         return [((" waiting for the first figures", "muted"),)]
     found = sorted(_readings(view), key=lambda each: not each.bad)
     out = [line for each in found for line in each.lines(cells, whole=whole)]
+    if view.server.state is not None:
+        out += database.lines(card(view.engine, view.server.state.settings), cells, whole=whole)
     for label, words in _failures(view).items():
         out += entry(label, words, cells, "faint", most=2)
     return out[:rows] if out else [((f" {_unread(view)}", "muted"),)]

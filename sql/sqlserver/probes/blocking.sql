@@ -189,6 +189,7 @@ OUTER APPLY (
     SELECT TOP (1) c.most_recent_sql_handle
     FROM sys.dm_exec_connections AS c
     WHERE c.session_id = f.session
+    ORDER BY c.last_read DESC
 ) AS c
 OUTER APPLY (
     SELECT

@@ -67,6 +67,7 @@ OUTER APPLY (
     SELECT TOP (1) c.most_recent_sql_handle
     FROM sys.dm_exec_connections AS c
     WHERE c.session_id = s.session_id
+    ORDER BY c.last_read DESC
 ) AS c
 OUTER APPLY sys.dm_exec_sql_text(
     CASE WHEN s.nth <= CAST(:texts AS int) THEN COALESCE(r.sql_handle, c.most_recent_sql_handle) END

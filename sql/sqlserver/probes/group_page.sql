@@ -53,7 +53,7 @@ FROM (
         CAST({attempts?} AS int) AS qmon_attempts,
         CASE
             WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
-            ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200)
+            ELSE LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200)
         END AS qmon_payload,
         CAST({at!text.q} AS nvarchar(450)) AS qmon_at,
         q.qmon_listed,

@@ -43,6 +43,7 @@ FROM (
         SELECT TOP (1) c.most_recent_sql_handle
         FROM sys.dm_exec_connections AS c
         WHERE c.session_id = l.request_session_id
+        ORDER BY c.last_read DESC
     ) AS c
     OUTER APPLY sys.dm_exec_sql_text(COALESCE(r.sql_handle, c.most_recent_sql_handle)) AS t
     WHERE l.resource_database_id = DB_ID()

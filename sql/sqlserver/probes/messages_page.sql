@@ -60,7 +60,7 @@ FROM (
             {since?!moment.q} AS qmon_since,
             RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
             CAST({attempts?} AS int) AS qmon_attempts,
-            {payload?} AS qmon_payload,
+            {payload?!read} AS qmon_payload,
             CAST({at?!text.q} AS nvarchar(450)) AS qmon_at,
             CASE WHEN {list!where} THEN 1 ELSE 0 END AS qmon_listed,
             ROW_NUMBER() OVER (ORDER BY {list!order}) AS qmon_place

@@ -136,7 +136,7 @@ CROSS APPLY (
                 {enqueued_at?!moment.q} AS qmon_at,
                 CASE
                     WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
-                    ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200)
+                    ELSE LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200)
                 END AS qmon_payload
             FROM {table} AS q WITH (FORCESEEK)
             WHERE q.{slot} BETWEEN CAST(run.low % {size!int} AS int) AND CAST(run.high % {size!int} AS int)

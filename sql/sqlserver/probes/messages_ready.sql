@@ -45,7 +45,7 @@ CROSS APPLY (
         CAST({attempts?} AS int) AS qmon_attempts,
         CASE
             WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
-            ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200)
+            ELSE LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200)
         END AS qmon_payload,
         ROW_NUMBER() OVER (ORDER BY q.{id}) AS qmon_place
     FROM {table} AS q WITH (INDEX ({head_index}))

@@ -54,7 +54,7 @@ OUTER APPLY (
     SELECT TOP (1)
         CASE
             WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
-            ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200)
+            ELSE LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200)
         END AS qmon_payload
     FROM {data_table}
     WHERE {data_id} = w.n

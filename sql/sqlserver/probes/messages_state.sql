@@ -37,7 +37,7 @@ FROM (
             CAST({attempts?} AS int) AS qmon_attempts,
             CASE
                 WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
-                ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200)
+                ELSE LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200)
             END AS qmon_payload
         FROM {table} AS q WITH (INDEX ({progress_index}))
         WHERE q.{state} = CAST(:in_progress AS {state!type}(100))

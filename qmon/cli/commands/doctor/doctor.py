@@ -10,6 +10,7 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import clean, say, table
 from qmon.errors import BadInput
+from qmon.model.settings import NOT_TOLD, Setting
 from qmon.model.text import UNKNOWN, milliseconds
 
 if TYPE_CHECKING:
@@ -69,6 +70,11 @@ def doctor(
     fail_unless_all(known, found)
 
 
+def _effect(setting: Setting) -> str:
+    """Why a setting hurts a queue, or why its value is unknown."""
+    return NOT_TOLD if setting.value is None else setting.harm
+
+
 def _say(seen: Examined) -> None:
     from qmon.monitor.doctor import GIVES
 
@@ -83,6 +89,10 @@ def _say(seen: Examined) -> None:
     table(("QUEUE", "PROBE", "TIME", "RESULT"), rows, wrap=3)
     say("")
     table(("RIGHT", "HELD", "GIVES"), [(r.name, "yes" if r.held else "no", r.gives) for r in allowed], wrap=2)
+    if seen.settings:
+        say("")
+        known = [(s.called, UNKNOWN if s.value is None else clean(s.value), _effect(s)) for s in seen.settings]
+        table(("SETTING", "VALUE", "EFFECT ON QUEUES"), known, wrap=2)
     if had is not None and had < len(GIVES):
         more = "; ".join(GIVES[had:])
         say(f"{had} of {len(GIVES)} connections are to be had; more would give, one each: {more}")

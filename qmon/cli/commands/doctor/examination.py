@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qmon.cli.session import ConnectedTarget
+    from qmon.model.settings import Setting
     from qmon.monitor.doctor import Check, Right
 
 
@@ -26,9 +27,12 @@ class Examined:
     rights: Sequence[Right]
     connections: int | None
     pollers: int | None
+    settings: Sequence[Setting] = ()
 
     def as_object(self) -> dict[str, object]:
         """The same as a ``DoctorReport``."""
+        from qmon.model.report import settings_object
+
         checks = [
             {
                 "queue": c.queue or None,
@@ -50,16 +54,26 @@ class Examined:
             "pollers": self.pollers,
             "checks": checks,
             "rights": [{"right": r.name, "held": r.held, "gives": r.gives, "grant": r.grant} for r in self.rights],
+            "settings": settings_object(self.settings),
         }
 
 
 def examined(at: ConnectedTarget) -> Examined:
     """Run every probe once. Raises ``ConnectionLost``, and what reading the catalogue raises."""
     from qmon.engines.base import Session
+    from qmon.model.settings import card
     from qmon.monitor.doctor import checkup, pollers, rights, room
 
     found = checkup(at.connection, at.engine, at.configured)
     allowed = rights(at.connection, at.engine)
     had = None if at.connection.pooled else room(lambda: at.engine.connect(at.target, Session("doctor")))
     others = pollers(at.connection, at.engine)
-    return Examined(at, ".".join(map(str, at.connection.version)), found, allowed, had, others)
+    return Examined(
+        at,
+        ".".join(map(str, at.connection.version)),
+        found.checks,
+        allowed,
+        had,
+        others,
+        card(at.engine.name, found.settings),
+    )

@@ -283,7 +283,7 @@ def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candi
         return None
     layout = _base(details, design or _design(details, state, work.sequences))
     try:
-        layout, how = complete(layout, details, work.sequences, lambda _: known)
+        layout, how = complete(layout, details, work.sequences, lambda _: known, work.catalog.engine.textless)
         layout, zones = with_zones(layout, details, lambda: LOCAL)
     except BadInput as problem:
         return Candidate(layout, shape.score, tuple(shape.why), missing=str(problem))

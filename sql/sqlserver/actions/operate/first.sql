@@ -49,7 +49,7 @@ CROSS APPLY (
            CONVERT(int, {attempts?})                                          AS attempts,
            CASE WHEN DATALENGTH({payload?}) > 65536
                 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
-                ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200) END     AS payload,
+                ELSE LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200) END     AS payload,
            LEFT(CONVERT(nvarchar(max), {error?}), 200)                        AS error
     FROM {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
     WHERE {key!on.w}

@@ -11,6 +11,6 @@ SELECT TOP (50)
        CONVERT(nvarchar(450), {data_id})                                                                    AS id,
        CASE WHEN DATALENGTH({payload}) > 65536
             THEN CONVERT(nvarchar(20), DATALENGTH({payload}) / 1024) + N' kB'
-            ELSE LEFT(CONVERT(nvarchar(max), {payload}, 1), 200) END                                        AS payload
+            ELSE LEFT(CONVERT(nvarchar(max), {payload!read}, 1), 200) END                                        AS payload
 FROM {data_table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
 WHERE {data_id} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @ids.nodes('/r') AS r(n))

@@ -25,6 +25,6 @@ SELECT CONVERT(nvarchar(20), q.qmon_row)                                        
        CONVERT(int, {attempts?})                                                                            AS attempts,
        CASE WHEN DATALENGTH({payload?}) > 65536
             THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
-            ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200) END                                       AS payload
+            ELSE LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200) END                                       AS payload
 FROM {store} AS q
 WHERE q.qmon_row IN (SELECT r.n.value('@k', 'bigint') FROM @rows.nodes('/r') AS r(n))

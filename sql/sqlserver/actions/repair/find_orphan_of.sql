@@ -22,7 +22,7 @@ SELECT TOP (:limit)
     CAST({message_id} AS bigint) AS number,
     CAST(DATEDIFF(DAY, {time!moment}, SYSUTCDATETIME()) * 86400.0
         + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, {time!moment}, SYSUTCDATETIME()), {time!moment}), SYSUTCDATETIME()) / 1000.0 AS float) AS age_s,
-    CAST(LEFT({payload?}, 200) AS nvarchar(200)) AS payload
+    CAST(LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200) AS nvarchar(200)) AS payload
 FROM {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
 WHERE {slot} BETWEEN :from_slot AND :to_slot
     AND {message_id} <= :position

@@ -60,6 +60,7 @@ OUTER APPLY (
     SELECT TOP (1) c.most_recent_sql_handle
     FROM sys.dm_exec_connections AS c
     WHERE c.session_id = s.session_id
+    ORDER BY c.last_read DESC
 ) AS c
 OUTER APPLY (
     -- Every session holds a lock on the database it is in.

@@ -1,0 +1,120 @@
+"""Which settings of a server, a database and its tables hurt a queue, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.samples.server_state import SettingSample
+
+NOT_TOLD: Final = "this version does not report it, or not for other sessions"
+"""Why a value is unknown: no probe is asked for what its version lacks."""
+_NEW_THRESHOLD: Final = 130
+"""The compatibility level from which changes renew the statistics of a large table sooner."""
+_USER_OPTIONS: Final = {
+    1: "DISABLE_DEF_CNST_CHK", 2: "IMPLICIT_TRANSACTIONS", 4: "CURSOR_CLOSE_ON_COMMIT", 8: "ANSI_WARNINGS",
+    16: "ANSI_PADDING", 32: "ANSI_NULLS", 64: "ARITHABORT", 128: "ARITHIGNORE", 256: "QUOTED_IDENTIFIER",
+    512: "NOCOUNT", 1024: "ANSI_NULL_DFLT_ON", 2048: "ANSI_NULL_DFLT_OFF", 4096: "CONCAT_NULL_YIELDS_NULL",
+    8192: "NUMERIC_ROUNDABORT", 16384: "XACT_ABORT",
+}  # fmt: skip
+"""Bits of the server option "user options" (documentation of ``sp_configure``)."""
+_HARMFUL_OPTIONS: Final = {
+    "IMPLICIT_TRANSACTIONS": "a pop without BEGIN TRANSACTION keeps its locks until the program commits",
+    "NUMERIC_ROUNDABORT": "writes to tables with filtered indexes fail",
+    "NOCOUNT": "consumers that check how many rows their UPDATE changed get no count",
+}
+"""What an option that every new session begins with does to a queue, unless its driver sets it otherwise."""
+
+
+def _user_options(value: str) -> list[str]:
+    """The names of the bits that are set; none if it is not a number."""
+    bits = int(value) if value.isdecimal() else 0
+    return [name for bit, name in _USER_OPTIONS.items() if bits & bit]
+
+
+def _in(values: str, harm: str) -> Callable[[str], str]:
+    """Return ``harm`` for each of these ``values``, which are separated by bars."""
+    harmful = frozenset(values.split("|"))
+    return lambda value: harm if value in harmful else ""
+
+
+def _of_options(value: str) -> str:
+    return "; ".join(f"{o}: {_HARMFUL_OPTIONS[o]}" for o in _user_options(value) if o in _HARMFUL_OPTIONS)
+
+
+def _of_level(value: str) -> str:
+    old = value.isdecimal() and int(value) < _NEW_THRESHOLD
+    return "statistics are only renewed after a fifth of a table has changed, so plans of pops grow old" if old else ""
+
+
+_LOST: Final = "a crash loses the last commits: pushed messages are gone, popped messages come back"
+_DEAD_ROWS: Final = "dead rows of popped messages are not removed, so each pop reads more of them"
+_SQLSERVER: Final[dict[str, Callable[[str], str]]] = {
+    "compatibility level": _of_level,
+    "read committed snapshot": _in(
+        "off", "reports on the queue wait for rows that consumers have changed, and consumers wait for reports"
+    ),
+    "accelerated recovery": _in(
+        "off", "the rollback of a large batch takes as long as the batch did, and holds its locks"
+    ),
+    "optimized locking": _in(
+        "on", "a DELETE without UPDLOCK leaves no lock on the row: in progress and stuck are lower bounds"
+    ),
+    "delayed durability": _in("forced", _LOST),
+    "auto update statistics": _in("off", "plans of pops grow old unless a job updates the statistics"),
+    "asynchronous statistics": _in("off", "a pop that finds old statistics waits until they are updated"),
+    "lock escalation": _in(
+        "table|auto", "a statement that locks about 5,000 rows locks the table or partition, and consumers wait"
+    ),
+    "user options": _of_options,
+}
+_POSTGRES: Final[dict[str, Callable[[str], str]]] = {
+    "default_transaction_isolation": _in(
+        "repeatable read|serializable", "a pop fails (40001) if another consumer took the message in the meantime"
+    ),
+    "synchronous_commit": _in("off", _LOST),
+    "fsync": _in("off", "a crash of the machine can destroy the database"),
+    "autovacuum": _in("off", _DEAD_ROWS),
+    "autovacuum_enabled": _in("off", _DEAD_ROWS),
+    "track_activities": _in("off", "states and statements of sessions are unknown, so blockers have no statement"),
+    "track_counts": _in("off", "no rows are counted: rates are unknown, and autovacuum does not start"),
+    "idle_in_transaction_session_timeout": _in(
+        "0", "a consumer that hangs in a transaction keeps its messages until its connection ends"
+    ),
+    "persistence": _in("unlogged", "a crash empties the table"),
+}
+_HARM: Final = {"sqlserver": _SQLSERVER, "postgres": _POSTGRES}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A line of the database card. ``object``: the tables that have it; empty: it is the server's or the database's.
+
+    ``value``: ``None``: unknown. ``harm``: why it hurts a queue; empty: it does not, or the value is unknown.
+    """
+
+    name: str
+    object: str
+    value: str | None
+    harm: str
+
+    @property
+    def called(self) -> str:
+        """Its name, and the tables that have it."""
+        return f"{self.name} of {self.object}" if self.object else self.name
+
+
+def card(engine: str, found: Iterable[SettingSample]) -> tuple[Setting, ...]:
+    """Return the database card: the settings as read, each with its harm to a queue."""
+    return tuple(_judged(_HARM.get(engine, {}), each) for each in found)
+
+
+def _judged(harm: dict[str, Callable[[str], str]], found: SettingSample) -> Setting:
+    if found.value is None:
+        return Setting(found.name, found.object, None, "")
+    judge = harm.get(found.name)
+    shown = found.value
+    if judge is _of_options:
+        shown = ", ".join(_user_options(found.value)) or "none"
+    return Setting(found.name, found.object, shown, judge(found.value) if judge is not None else "")

@@ -1,0 +1,82 @@
+"""Types of SQL Server's columns: messages of any type are shown, and keys are whole or refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from qmon.engines.sql import queries
+from qmon.engines.sql.conditions import RowColumn
+from qmon.engines.sql.queries import SqlFile
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.groups.conditions import ColumnRef
+from qmon.model.groups.group import Group
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.table_facts import Column, TableFacts
+from qmon.monitor.probes.names import names_of
+from tests.tsql_rendered import forms_of, names_for
+
+REFUSED: Final = ("image", "timestamp", "sql_variant", "hierarchyid", "geography")
+"""Types that the server does not convert to ``nvarchar(max)`` (error 529), or not as text."""
+READING: Final = tuple(
+    file
+    for file in queries.all_files()
+    if file.engine == "sqlserver" and "read" in forms_of(queries.read(file)).get("payload", ())
+)
+
+
+def test_every_statement_that_shows_a_message_asks_for_its_readable_form() -> None:
+    shown = [
+        file.path
+        for file in queries.all_files()
+        if file.engine == "sqlserver"
+        and file.kind in ("probe", "action")
+        and re.search(r"CONVERT\(nvarchar\(max\), (\{payload\??\}|q\.\{payload)", queries.read(file).text)
+    ]
+    assert shown == []
+    assert len(READING) > 20
+
+
+@pytest.mark.parametrize("file", READING, ids=lambda file: file.path)
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_message_of_a_type_that_is_not_converted_is_read_by_way_of_another(file: SqlFile, kind: str) -> None:
+    query = queries.read(file)
+    names = names_for(query) | {"payload": Column("Body", kind)}
+    text = queries.render(query, names, SqlServer()).text
+    assert "CONVERT(nvarchar(max), [Body]," not in text
+    assert SqlServer().readable("[Body]", kind) in text
+    plain = queries.render(query, names | {"payload": Column("Body", "nvarchar")}, SqlServer()).text
+    assert "CONVERT(nvarchar(max), [Body], 1)" in plain or "[Body] AS qmon_payload" in plain
+
+
+def test_probes_know_the_type_of_a_message_in_a_second_table() -> None:
+    layout = Layout("q", "batch_split", TableName("dbo", "Meta"), id="Id", payload="Body")
+    found = names_of(layout, TableFacts(1, data_table_id=2, payload=Column("Body", "image")))
+    assert found["payload"] == Column("Body", "image")
+    assert names_of(layout, TableFacts(1))["payload"] == "Body"
+
+
+def test_bytes_are_searched_for_a_text_by_way_of_varbinary() -> None:
+    condition = SqlServer().contains("[Body]", "?", binary=True)
+    assert condition.count("CONVERT(varbinary(max), [Body])") == 2
+    assert "varbinary" not in SqlServer().contains("[Body]", "?", binary=False)
+
+
+def test_of_several_connections_of_a_session_the_one_used_last_has_its_statement() -> None:
+    """Multiple Active Result Sets give a session several rows in ``sys.dm_exec_connections``."""
+    texts = [queries.read(file).text for file in queries.all_files() if file.engine == "sqlserver"]
+    asking = [text for text in texts if "c.most_recent_sql_handle\n" in text]
+    assert len(asking) > 4
+    for text in asking:
+        assert re.search(r"TOP \(1\) c\.most_recent_sql_handle\n.*\n.*\n +ORDER BY c\.last_read DESC\n", text)
+
+
+@pytest.mark.parametrize("name", ["probe/group_messages", "probe/group_page"])
+def test_a_message_of_a_configured_group_is_read_by_its_type(name: str) -> None:
+    group = Group("g", TableName("dbo", "t"), "id", (), payload=ColumnRef("Body"), payload_type="image")
+    query = queries.load("sqlserver", name, (16, 0))
+    given = names_for(query) | {"payload": RowColumn(ColumnRef("Body"), group, "t")}
+    text = queries.render(query, given, SqlServer()).text
+    assert re.search(r"CONVERT\(nvarchar\(max\), CONVERT\(varbinary\(max\), \w*\.?\[Body\]\), 1\)", text)
