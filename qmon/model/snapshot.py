@@ -148,8 +148,7 @@ class Snapshot:
     the poll before; ``jobs``: which jobs of the server work on them; ``blocked``: the
     last reports of sessions that waited for long, the newest first. ``first``: the first poll over its connection.
     ``every_s``: seconds between readings of a queue that nobody looks at; 0: it is read in each poll.
-    ``server_state``: what lies under all queues, as last read. ``changed``: queues whose messages this qmon has changed
-    since the poll before.
+    ``server_state``: what lies under all queues, as last read.
     """
 
     target: str
@@ -190,4 +189,3 @@ class Snapshot:
     server_state: ServerState | None = None
     first: bool = False
     every_s: float = 0.0
-    changed: tuple[str, ...] = ()

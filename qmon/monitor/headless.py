@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from qmon.config.secrets import from_keyring, log_in
@@ -60,16 +59,11 @@ class HeadlessPoller:
         """Begin; returns at once. ``sink`` gets every snapshot and every change of phase, on other threads."""
         threading.Thread(target=self._begin, args=(sink,), name="qmon-headless", daemon=True).start()
 
-    def poll_now(self, *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Poll, or try to log in, as soon as what is under way has ended."""
         self._wake.set()
         if (poller := self._poller) is not None:
-            poller.poll_now(whole=whole)
-
-    def changing(self, queue: str) -> AbstractContextManager[None]:
-        """Mark the queue as one whose messages qmon changes in this block."""
-        poller = self._poller
-        return nullcontext() if poller is None else poller.changing(queue)
+            poller.poll_now(changed, whole=whole)
 
     def set_interval(self, seconds: float) -> None:
         """Poll every ``seconds`` from now on (0.5 to 60)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
@@ -97,13 +96,10 @@ class SnapshotSource(Protocol):
     def start(self, sink: Sink) -> None:
         """Begin; ``sink`` gets every snapshot and every change of phase."""
 
-    def poll_now(self, *, whole: bool = False) -> None:
-        """Poll as soon as the poll under way has ended. ``whole``: read what is throttled, too."""
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
+        """Poll as soon as the poll under way has ended. ``changed``: a queue that older messages were put back to.
 
-    def changing(self, queue: str) -> AbstractContextManager[None]:
-        """Mark the queue as one whose messages qmon changes in this block.
-
-        Its rates leave that time out. At the end of the block, all its figures are read again.
+        ``whole``: read what is throttled, too.
         """
 
     def set_interval(self, seconds: float) -> None:

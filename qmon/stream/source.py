@@ -7,7 +7,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from qmon import log
@@ -70,13 +69,9 @@ class ServedSource:
         self._thread = threading.Thread(target=self._run, name="qmon-served", daemon=True)
         self._thread.start()
 
-    def poll_now(self, *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Connect at once where the serve is lost; when it polls is its own affair."""
         self._wake.set()
-
-    def changing(self, queue: str) -> AbstractContextManager[None]:
-        """Does nothing: nothing is changed through a serve."""
-        return nullcontext()
 
     def set_interval(self, seconds: float) -> None:
         """Does nothing: the serve has an interval of its own."""

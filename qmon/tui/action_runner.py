@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -27,7 +26,6 @@ T = TypeVar("T")
 _REPORT_EVERY_S: Final = 0.1
 # Seconds that a cancelled statement has to end in order, and the audit of it to be written.
 _ORDERLY_S: Final = 1.0
-_NOT_WATCHED: Final = nullcontext()
 
 
 class Planned(Message):
@@ -115,16 +113,12 @@ class ActionTask:
 
         self._start(run)
 
-    def apply(
-        self, prepared: PreparedAction, permission: Permission, changing: AbstractContextManager[None] = _NOT_WATCHED
-    ) -> None:
-        """Apply on a thread, inside of ``changing``; ``Progressed`` comes meanwhile, ``Ended`` at the end."""
+    def apply(self, prepared: PreparedAction, permission: Permission) -> None:
+        """Apply on a thread; ``Progressed`` comes meanwhile, ``Ended`` at the end."""
 
         def run() -> None:
             try:
-                with changing:
-                    result = prepared.apply(permission, self._report, self._stop.is_set)
-                ended = Ended(prepared.plan, result)
+                ended = Ended(prepared.plan, prepared.apply(permission, self._report, self._stop.is_set))
             except Exception as problem:
                 ended = Ended(prepared.plan, None, explain(problem), refused=isinstance(problem, BadInput))
             with self._handing:

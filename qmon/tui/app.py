@@ -327,6 +327,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
             self.notify(clean(message.words()), timeout=15, markup=False)
         else:
             self.notify(clean(message.words()), timeout=60, markup=False, severity="warning")
+        self.source_of(message.plan.target).poll_now(changed=message.plan.queue)
         self.ticks += 1
 
     def source_of(self, target: str) -> SnapshotSource:

@@ -86,15 +86,13 @@ def test_stuck_messages_are_counted_requeued_purged_and_put_back(
         assert finished(again) == 2
         assert finished(applied(operator.undo(again.operation))) == 2
         assert finished(applied(operator.requeue(layout, anybody))) == 2
-        with watched.poller.changing("status"):
-            pass
+        watched.poller.poll_now(changed="status")
         watched.queue("status", lambda q: q.ready.value == 4 and q.stuck.value == 0, timeout=60)
         gone = applied(operator.purge(layout, Choice(state="ready")))
         assert finished(gone) == 4
         watched.queue("status", lambda q: q.ready.value == 0, timeout=60)
         assert finished(applied(operator.undo(gone.operation))) == 4
-        with watched.poller.changing("status"):  # as the dashboard does
-            pass
+        watched.poller.poll_now(changed="status")  # as the dashboard does
         watched.queue("status", lambda q: q.ready.value == 4, timeout=60)
 
 

@@ -122,8 +122,7 @@ def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
         watched.view(polls=3)
         query(database, "INSERT INTO fifo OVERRIDING SYSTEM VALUE SELECT * FROM kept")
         assert [queue.ready.value for queue in watched.view(polls=2).queues] == [6]
-        with watched.poller.changing("fifo"):
-            pass
+        watched.poller.poll_now(changed="fifo")
         watched.queue("fifo", _holds(10))
 
 
@@ -152,7 +151,7 @@ def test_a_cheap_head_is_sought_once_and_again_when_polls_find_it_dear(
 
 @pytest.mark.parametrize(
     ("reader", "reading", "asked"),
-    [(ExactCounts, "_find_head", "read_again"), (ScanCounts, "step", "count_exactly")],
+    [(ExactCounts, "_find_head", "find_head_again"), (ScanCounts, "step", "count_exactly")],
 )
 def test_what_is_asked_for_while_it_is_read_is_read_once_more(
     database: str, monkeypatch: pytest.MonkeyPatch, reader: type, reading: str, asked: str

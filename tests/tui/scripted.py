@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Final
@@ -289,18 +288,9 @@ class Scripted:
         """Begin."""
         self.sink = sink
 
-    def poll_now(self, *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Remembered."""
-        self.asked.append("poll_now")
-
-    @contextmanager
-    def changing(self, queue: str) -> Iterator[None]:
-        """Remembered, at its begin and its end."""
-        self.asked.append(("changing", queue))
-        try:
-            yield
-        finally:
-            self.asked.append(("changed", queue))
+        self.asked.append(("poll_now", changed) if changed else "poll_now")
 
     def set_interval(self, seconds: float) -> None:
         """Remembered."""

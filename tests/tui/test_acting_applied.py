@@ -109,7 +109,7 @@ async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
         assert d.app.is_running
         script.goes.set()
         await d.until(lambda: "done, 1,201 of 1,204; 6 lists it" in d.said(), "its end")
-        assert ("changed", "invoices") in d.source.asked
+        assert ("poll_now", "invoices") in d.source.asked
         assert "UNDER WAY" not in d.text()
 
 

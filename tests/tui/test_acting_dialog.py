@@ -133,7 +133,7 @@ async def test_the_keyboard_alone_confirms_at_80_by_24_and_sees_the_end() -> Non
         assert "done 1,201   skipped 2   changed 1" in d.text()
         assert "all of it is verified" in d.text()
         assert "op-1" in d.text()
-        assert d.source.asked[-1] == ("changed", "invoices")
+        assert d.source.asked[-1] == ("poll_now", "invoices")
         await d.press("enter")
         assert not isinstance(d.app.screen, ActionDialog)
     assert [(p.reason, p.typed) for p in script.permissions] == [("mailer died", "invoices")]

@@ -176,7 +176,7 @@ async def test_acting_from_all_queues_names_the_target_also_in_what_is_typed() -
         await d.press("enter")
         script.goes.set()
         await d.until(lambda: d.app.screen.step is DialogStep.ENDED, "the end")  # type: ignore[attr-defined]
-        assert d.sources["orders-prod"].asked[-1] == ("changed", "invoices")
+        assert d.sources["orders-prod"].asked[-1] == ("poll_now", "invoices")
         assert [(p.reason, p.typed) for p in script.permissions] == [("a test", "invoices")]
 
 

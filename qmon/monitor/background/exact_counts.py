@@ -207,12 +207,12 @@ class ExactCounts(BackgroundReader):
                 task.wanted, task.again, task.due_at = True, True, 0.0
         self._wake.set()
 
-    def read_again(self, queue: str) -> None:
-        """Count this queue, and seek its head from its first row on, as soon as the read under way has ended."""
+    def find_head_again(self, queue: str) -> None:
+        """Seek this queue's head from its first row on, as soon as the read under way has ended."""
         with self._lock:
-            for kind in ("head", "count"):
-                if (task := self._tasks.get((queue, kind))) is not None:
-                    task.due_at, task.again = 0.0, True
+            task = self._tasks.get((queue, "head"))
+            if task is not None:
+                task.due_at = 0.0
         self._wake.set()
 
     def forget(self, queue: str) -> None:

@@ -146,14 +146,9 @@ class Collector:
         self._runner.keep({*self._queues, *groups}, [table for spec in specs for table in spec.facts.tables])
         return specs
 
-    def collect(self, sequence: int, interval_s: float, focus: Focus, changed: Collection[str] = ()) -> Snapshot:
-        """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read.
-
-        ``changed``: queues of which everything is read, since qmon changes their messages.
-        """
+    def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
+        """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
         started = self._clock()
-        for name in self._queues.keys() & set(changed):
-            self._queues[name].memo.counted_at = float("-inf")
         self._slow.apply(self._queues, self.observer.cost_s)
         self._read = self._turns.choose(self._queues, focus, started, interval_s)
         self._brief = frozenset(name for name in self._turns.others if self._queues[name].memo.idle)

@@ -10,9 +10,7 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Final
 
 from qmon import log
@@ -24,7 +22,6 @@ from qmon.monitor.background.catalog_reading import CatalogReading, Resolve
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.poll.own_changes import OwnChanges
 from qmon.monitor.poll.own_connections import OwnConnections
 from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
 from qmon.monitor.poll.turns import AT_ONCE
@@ -103,7 +100,6 @@ class Poller:
         self._early: list[Event] = []
         self._wake = threading.Event()
         self._whole = threading.Event()
-        self._changes = OwnChanges()
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._attempt = _ConnectionAttempt()
@@ -152,23 +148,16 @@ class Poller:
         self._watchdog = threading.Thread(target=self._watch, name="qmon-watchdog", daemon=True)
         self._watchdog.start()
 
-    def poll_now(self, *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Poll as soon as the poll under way has ended; while the target is lost, try to connect at once.
 
+        ``changed``: a queue that older messages were put back to; its head is sought from the first row on.
         ``whole``: what is throttled is read, too.
         """
         if whole:
             self._whole.set()
-        self._wake.set()
-
-    @contextmanager
-    def changing(self, queue: str) -> Iterator[None]:
-        """Mark the queue as one whose messages qmon changes in this block; at its end all figures are read again."""
-        with self._changes.of(queue):
-            try:
-                yield
-            finally:
-                self._slow.read_again(queue)
+        if changed:
+            self._slow.find_head_again(changed)
         self._wake.set()
 
     def find_by(self, resolve: Resolve) -> None:
@@ -285,9 +274,7 @@ class Poller:
             if self._whole.is_set():
                 self._whole.clear()
                 collector.observer.read_all()
-            changed = self._changes.poll_begins()
-            snapshot = collector.collect(self._sequence + 1, self._interval_s, self._focus, changed)
-            snapshot = replace(snapshot, changed=tuple(sorted(self._changes.poll_ended())))
+            snapshot = collector.collect(self._sequence + 1, self._interval_s, self._focus)
             attempt.busy_since = None
             if attempt.abandoned.is_set():
                 return

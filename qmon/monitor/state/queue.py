@@ -47,9 +47,8 @@ _NOT_YET = "not read yet: many queues are read in turns"
 _UNSEEN = "sessions, or what they run, cannot be seen"
 _OF_A_LIBRARY = "the workers of a library are not told apart by their sessions"
 _BROKEN = "counters were not read without a break"
-_CHANGED = "qmon changed messages of this queue: rates follow with the next poll"
 _FORGOTTEN = "the server began to count this table anew, or may have"
-RATES_FOLLOW: Final = frozenset({_FOLLOWS, _BROKEN, _CHANGED, _FORGOTTEN})
+RATES_FOLLOW: Final = frozenset({_FOLLOWS, _BROKEN, _FORGOTTEN})
 """Why rates are unknown in a poll after which they will be known."""
 
 
@@ -404,8 +403,6 @@ class QueueTrack:
             return _uncounted(snapshot)
         if self._idle_since is not None:
             return _nothing_counted(snapshot.sampled_at - self._idle_since)
-        if q.layout.queue in snapshot.changed:
-            return _CHANGED
         return _FOLLOWS if self._prev is None else _FORGOTTEN if self._began_anew else _BROKEN
 
     def _extra(self, q: QueueSamples, figure: str, at: float) -> Figure:

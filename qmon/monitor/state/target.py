@@ -79,8 +79,7 @@ class TargetHistory:
             else:
                 queues.append(
                     track.add(
-                        snapshot, samples, unbroken=unbroken and samples.layout.queue not in snapshot.changed,
-                        target=readings, sessions=sessions, uses=uses,
+                        snapshot, samples, unbroken=unbroken, target=readings, sessions=sessions, uses=uses
                     )
                 )  # fmt: skip
         names = {samples.layout.queue for samples in snapshot.queues}

@@ -11,7 +11,6 @@ import threading
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -156,12 +155,8 @@ class Replay:
         self._thread = threading.Thread(target=self._run, name="qmon-replay", daemon=True)
         self._thread.start()
 
-    def poll_now(self, *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Does nothing: the past cannot be polled."""
-
-    def changing(self, queue: str) -> AbstractContextManager[None]:
-        """Does nothing: the past cannot be changed."""
-        return nullcontext()
 
     def set_interval(self, seconds: float) -> None:
         """Does nothing: the interval is that of the recording."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
@@ -48,13 +47,9 @@ class RecordingSource:
 
         self._source.start(both)
 
-    def poll_now(self, *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Poll as soon as the poll under way has ended."""
-        self._source.poll_now(whole=whole)
-
-    def changing(self, queue: str) -> AbstractContextManager[None]:
-        """Mark the queue as one whose messages qmon changes in this block."""
-        return self._source.changing(queue)
+        self._source.poll_now(changed, whole=whole)
 
     def set_interval(self, seconds: float) -> None:
         """Poll every ``seconds`` from now on."""

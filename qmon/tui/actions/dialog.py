@@ -190,8 +190,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self._before = self._queue()
         self._since = self.app.clock()
         self._problem = ""
-        permission = Permission(reason.value.strip(), plan.queue if same else "")
-        self._work.apply(self._prepared, permission, self.app.source_of(plan.target).changing(plan.queue))
+        self._work.apply(self._prepared, Permission(reason.value.strip(), plan.queue if same else ""))
         self.query_one("#act-close", Button).focus()
         self._go(DialogStep.APPLYING)
 
@@ -216,6 +215,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self._ended_at = self.app.clock()
         self._go(DialogStep.ENDED)
         self.query_one("#act-close", Button).focus()
+        self.app.source.poll_now(changed=self._queue_name)
 
     def _figures_came(self) -> None:
         if self.step is DialogStep.ENDED:
@@ -231,19 +231,18 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         view = self.app.shown.view
         return view.queue(self._queue_name) if view is not None else None
 
-    def _after_s(self) -> float:
-        """Seconds from the end to the beginning of the newest poll; negative if that began before the end."""
+    def _after(self) -> QueueView | None:
+        """The queue's figures from a poll that began after the end."""
         view = self.app.shown.view
-        return view.taken_at - view.server.client_ms / 1000 - self._ended_at if view is not None else -1.0
+        return self._queue() if view is not None and view.taken_at > self._ended_at else None
 
     def _text(self) -> panel.DialogText:
         now = self.app.clock()
         took = (self._ended_at if self.step is DialogStep.ENDED else now) - self._since
         stopping = self._work is not None and self._work.stopping
-        after_s = self._after_s() if self.step is DialogStep.ENDED else -1.0
         return panel.DialogText(
             self._request, self.plan, self._problem, took, self._progress, stopping, self._result, self._before,
-            self._queue() if after_s > 0 else None, after_s, self._sql,
+            self._after() if self.step is DialogStep.ENDED else None, self._sql,
         )  # fmt: skip
 
     def _draw(self) -> None:

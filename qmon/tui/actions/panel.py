@@ -19,6 +19,8 @@ from qmon.tui.status import Shown
 _FIGURES: Final = (
     ("ready", "ready"), ("in progress", "in_progress"), ("stuck", "stuck"), ("dead", "dead"),
 )  # fmt: skip
+_RATES: Final = (("push", "push_rate"), ("pop", "pop_rate"))
+
 ENDS: Final[dict[OperationState, tuple[str, str]]] = {
     OperationState.RUNNING: ("still running", "accent"),
     OperationState.DONE: ("done", "strong"),
@@ -31,10 +33,7 @@ ENDS: Final[dict[OperationState, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class DialogText:
-    """What there is to tell. ``took_s``: seconds planned or applied so far.
-
-    ``after``: the queue in a poll that began ``after_s`` seconds after the end.
-    """
+    """What there is to tell. ``took_s``: seconds planned or applied so far."""
 
     request: ActionRequest
     plan: Plan | None
@@ -45,7 +44,6 @@ class DialogText:
     result: OperationResult | None
     before: QueueView | None
     after: QueueView | None
-    after_s: float = 0.0
     sql: bool = False
 
 
@@ -90,8 +88,7 @@ def _applying(content: DialogText, cells: int) -> list[Line]:
 def _ended(content: DialogText, cells: int) -> list[Line]:
     if content.result is not None:
         undo = can_undo(content.plan, content.result)
-        verified = _verified(content.before, content.after, content.after_s, cells)
-        return [(), *result_lines(content.result, content.took_s, cells, undo=undo), (), *verified]
+        return [(), *result_lines(content.result, content.took_s, content.before, content.after, cells, undo=undo)]
     done = content.progress.done if content.progress is not None else 0
     lines: list[Line] = [(), *entry("broken", content.problem, cells, "alarm", most=6)]
     if done:
@@ -153,8 +150,10 @@ def _counts(of_these: Progress | OperationResult, *, total: int | None = None) -
     return tuple(out)
 
 
-def result_lines(result: OperationResult, took_s: float, cells: int, *, undo: bool) -> list[Line]:
-    """How it ended."""
+def result_lines(
+    result: OperationResult, took_s: float, before: QueueView | None, after: QueueView | None, cells: int, *, undo: bool
+) -> list[Line]:
+    """How it ended, and the queue's figures from before and from a poll that began after the end."""
     word, tone = ENDS[result.state]
     head: list[Span] = [(f" {word}", tone), (f" after {text.duration(took_s)}", "muted")]
     lines: list[Line] = [tuple(head), _counts(result)]
@@ -168,16 +167,18 @@ def result_lines(result: OperationResult, took_s: float, cells: int, *, undo: bo
         lines += entry("note" if index == 0 else "", words, cells)
     if result.operation:
         lines += entry("audit", f"operation {result.operation}{'; u undoes it' if undo else ''}; 6 lists all", cells)
+    lines += [(), *_verified(before, after, cells)]
     return lines
 
 
-def _verified(before: QueueView | None, after: QueueView | None, after_s: float, cells: int) -> list[Line]:
+def _verified(before: QueueView | None, after: QueueView | None, cells: int) -> list[Line]:
     """``ready 1,235 (31 before)``; until the poll has come, that it is waited for."""
     if before is None:
         return []
     if after is None:
         return entry("verify", "waiting for the next poll", cells, "muted")
-    parts = [_change(name, before, after, after_s, field) for name, field in _FIGURES]
+    parts = [_change(name, before, after, field, text.count) for name, field in _FIGURES]
+    parts += [_change(f"{name}/s", before, after, field, text.rate) for name, field in _RATES]
     lines: list[str] = []
     for part in filter(None, parts):
         if lines and len(lines[-1]) + len(part) + 3 <= cells - LABEL - 2:
@@ -187,11 +188,9 @@ def _verified(before: QueueView | None, after: QueueView | None, after_s: float,
     return [line for i, words in enumerate(lines) for line in entry("verify" if i == 0 else "", words, cells)]
 
 
-def _change(name: str, before: QueueView, after: QueueView, after_s: float, field: str) -> str:
+def _change(name: str, before: QueueView, after: QueueView, field: str, write: Callable[[float], str]) -> str:
     then: Figure = getattr(before, field)
     now: Figure = getattr(after, field)
     if now.value is None:
         return ""
-    if now.age_s > after_s:  # read before the end
-        return f"{name} not counted yet ({then.text()} before)"
-    return f"{name} {now.text()} ({then.text()} before)"
+    return f"{name} {now.text(write)} ({then.text(write)} before)"
