@@ -13,6 +13,7 @@ from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
 from qmon.model.guard import Guard
+from qmon.model.layout.lists import first_list
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.counters import with_counters
@@ -149,6 +150,7 @@ class Collector:
     def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
         """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
         started = self._clock()
+        focus = self._listing(focus)
         self._slow.apply(self._queues, self.observer.cost_s)
         self._read = self._turns.choose(self._queues, focus, started, interval_s)
         self._brief = frozenset(name for name in self._turns.others if self._queues[name].memo.idle)
@@ -255,6 +257,13 @@ class Collector:
         if rows is not None:
             rows = tuple(replace(row, statement=hide_passwords(row.statement)) for row in rows)
         return rows, (self._clock() - began) * 1000
+
+    def _listing(self, focus: Focus) -> Focus:
+        """Ask for a page of messages if no index leads to those that are listed at first."""
+        probes = self._queues.get(focus.rows_of or "")
+        if probes is None or focus.listing is not None or probes.lists_rows:
+            return focus
+        return replace(focus, listing=first_list(probes.layout))
 
     def _come_closer(self, results: Results, failures: list[ProbeFailure], focus: Focus) -> None:
         """Read the page that is wanted once more where more rows have the same value than are looked at."""
