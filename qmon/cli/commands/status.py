@@ -149,7 +149,7 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
 
 
 def shown(figure: Figure, write: Callable[[float], str]) -> str:
-    """A figure with its symbol: ``~`` estimated, ``≥`` at least, ``–`` unknown; old ones and estimates with their age."""
+    """A figure with its symbol: ``~`` estimated, ``≥`` at least, ``–`` unknown; old ones and estimates with age."""
     if figure.value is None:
         return UNKNOWN
     symbol = "≥" if figure.at_least else "~" if figure.estimated else ""

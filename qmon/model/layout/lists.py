@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.layout.layout import Layout
-from qmon.model.rates.flow import pops_in_transaction
-from qmon.model.samples.listing import Listing
 
 STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "blocked", "dead", "done")
 """The states of which there may be a list, in the order in which messages go through them."""
@@ -29,17 +27,6 @@ def row_state(state: str) -> str:
 def offered(layout: Layout) -> tuple[str, ...]:
     """The states of which this queue may have a list."""
     return tuple(state for state in STATES if not why_not(layout, state))
-
-
-def first_list(layout: Layout) -> Listing:
-    """The list that stands in for messages in progress, or at the head, if no index leads straight to these."""
-    return Listing("ready" if begins_at_head(layout) else "in_progress")
-
-
-def begins_at_head(layout: Layout) -> bool:
-    """Whether the next messages are listed at first, since no row says that it is in progress before a pop commits."""
-    unknown = layout.part is None and bool(why_not(layout, "in_progress")) and bool(layout.ids)
-    return layout.ring is not None or pops_in_transaction(layout) or unknown
 
 
 def from_the_end(layout: Layout, state: str) -> bool:

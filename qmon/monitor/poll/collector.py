@@ -12,8 +12,8 @@ from qmon import log
 from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
+from qmon.model.first_list import first_list
 from qmon.model.guard import Guard
-from qmon.model.layout.lists import first_list
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.counters import with_counters
@@ -257,6 +257,11 @@ class Collector:
         if rows is not None:
             rows = tuple(replace(row, statement=hide_passwords(row.statement)) for row in rows)
         return rows, (self._clock() - began) * 1000
+
+    def count_again(self, queue: str) -> None:
+        """Count what is not counted in each poll of this queue, such as dead messages, in the next poll."""
+        if (probes := self._queues.get(queue)) is not None:
+            probes.memo.counted_at = float("-inf")
 
     def _listing(self, focus: Focus) -> Focus:
         """Ask for a page of messages if no index leads to those that are listed at first."""

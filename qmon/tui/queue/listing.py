@@ -7,8 +7,9 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.figure import Figure
+from qmon.model.first_list import first_list
 from qmon.model.layout.layout import Layout
-from qmon.model.layout.lists import STATES, first_list, from_the_end, offered, why_not
+from qmon.model.layout.lists import STATES, from_the_end, offered, why_not
 from qmon.model.samples.listing import Listing, PageSample, Place
 from qmon.model.view import QueueView
 from qmon.monitor.source import ROW_LIMIT

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from qmon.model import text
-from qmon.model.layout.lists import begins_at_head
+from qmon.model.first_list import begins_at_head
 from qmon.model.samples.polled import MessageSample
 from qmon.model.view import QueueView
 from qmon.tui.sanitize import clean
