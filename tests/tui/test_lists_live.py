@@ -97,3 +97,22 @@ async def test_ready_rows_are_never_called_messages_in_progress(
         await d.until(lambda: len(keys(d)) == 3, "the rows")
         assert title in heading(d)
         assert "messages in progress" not in d.text()
+
+
+async def test_messages_of_dead_owners_are_stuck_in_the_figure_the_list_and_the_verdict(
+    database: str, tmp_path: Path
+) -> None:
+    query(database, TABLE)
+    query(
+        database,
+        "INSERT INTO public.jobs (status, started_at, lease)"
+        " SELECT 'working', now(), now() + CASE WHEN n <= 3 THEN interval '-1 s' ELSE interval '1 h' END"
+        " FROM generate_series(1, 5) AS n",
+    )
+    async with looking(database, tmp_path, layouts=[replace(layout(), timeout_s=3600.0)]) as d:
+        await d.pilot.press("2")
+        await d.until(lambda: "3 with a dead owner" in d.text() and len(keys(d)) == 5, "the verdict and the rows")
+        assert "stuck 3" in d.text()
+        assert d.text().count("▲ stuck") == 3
+        await d.pilot.press("o")
+        assert "stuck messages  3" in heading(d)
