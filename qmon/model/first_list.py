@@ -9,7 +9,7 @@ from qmon.model.samples.listing import Listing
 
 
 def first_list(layout: Layout) -> Listing:
-    """The list that stands in for messages in progress, or at the head, if no index leads straight to these."""
+    """Return the list to read if no index leads to the messages in progress, or at the head."""
     return Listing("ready" if begins_at_head(layout) else "in_progress")
 
 

@@ -267,7 +267,7 @@ class Collector:
             self._operations = known.operations
 
     def count_again(self, queue: str) -> None:
-        """Count what is not counted in each poll of this queue, such as dead messages, in the next poll."""
+        """Have the next poll count all messages of this queue, also dead and scheduled ones."""
         if (probes := self._queues.get(queue)) is not None:
             probes.memo.counted_at = float("-inf")
 

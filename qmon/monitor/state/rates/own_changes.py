@@ -13,8 +13,8 @@ from qmon.model.operations import Kind
 from qmon.model.samples.polled import CounterSample, OperatedSample
 
 _LATE_S: Final = 15.0
-"""Counters include an operation's rows after this time: PostgreSQL has an idle session hand in what it did in 10 s."""
-# Polls that show what is usual: PostgreSQL's counters change once a second at most.
+"""Counters include an operation's rows after this time: an idle session of PostgreSQL reports its work within 10 s."""
+# Polls that show the usual work: PostgreSQL's counters change once a second at most.
 _USUAL: Final = 4
 _UPDATES: Final = frozenset({Kind.REQUEUE, Kind.REDRIVE})
 
@@ -32,7 +32,7 @@ class OwnChanges:
         self._usual: dict[str, deque[int]] = {
             field: deque(maxlen=_USUAL) for field in ("inserted", "updated", "deleted")
         }
-        """What the counters changed by in the last polls, without operations."""
+        """Changes of the counters in the last polls, without operations."""
         self._since = 0.0
         self.rows = 0
         """Rows that operations have added to the table so far; less than 0: removed."""
@@ -42,7 +42,7 @@ class OwnChanges:
     def add(
         self, operated: Sequence[OperatedSample] | None, layout: Layout, at: float, *, unbroken: bool = True
     ) -> None:
-        """Take in the operations of one poll. What they did before the first poll, or before a gap, is not counted."""
+        """Take in the operations of one poll. Work before the first poll, or before a gap, does not count."""
         if not unbroken:
             self._done, self.in_progress = None, 0
             for usual in self._usual.values():
