@@ -25,7 +25,7 @@ from tests.tsql_types import Type, types_of
 
 BIG: Final = 2**53 + 1
 """The first whole number that a float cannot hold."""
-OWN: Final = frozenset({"probe/pauses"})
+OWN: Final = frozenset({"probe/pauses", "probe/operated"})
 """What reads a table of qmon's own: its columns are no system view's. Like actions it returns no row here."""
 CERTAIN: Final = {
     "probe/depth": ("ready",),

@@ -14,6 +14,8 @@ _LATE: Final = 1.5
 others."""
 
 
+_AT_A_GLANCE_S: Final = 3.0
+"""Estimates that are no older than this show no age: a poll or two may leave their probe out."""
 NOT_SINCE: Final = "not read since "
 """How the reason begins for a figure so old that the time of its reading says more than its age."""
 
@@ -55,6 +57,13 @@ class Figure:
         if self.value is None:
             return UNKNOWN
         return ("≥" if self.at_least else "~" if self.estimated else "") + write(self.value)
+
+    @property
+    def shows_age(self) -> bool:
+        """Whether the value is shown with its age: it is old, or an estimate older than its cadence."""
+        if self.value is None or self.age_s < 1:
+            return False
+        return self.old or (self.estimated and self.age_s > max(_AT_A_GLANCE_S, self.every_s))
 
     @property
     def evidence(self) -> Figure:

@@ -27,6 +27,7 @@ from qmon.model.samples.polled import (
     HeadSample,
     HeldSample,
     MessageSample,
+    OperatedSample,
     PauseSample,
     ProgressSample,
     RingSample,
@@ -140,7 +141,8 @@ class Snapshot:
     poll here; ``server_ms``: time from its first to its last statement on the server's clock; ``buffers``: pages that
     our own session touched since the poll before, ``None`` where the server does not say.
     ``blocking``: who waits for whom.
-    ``pauses``: those in force; none where the database records none. ``observing``: what watching costs, and what is
+    ``pauses``: those in force; none where the database records none. ``operated``: what operations of qmon have changed
+    lately, ``None``: the database records none, or they were not read. ``observing``: what watching costs, and what is
     read less often for that. ``server_counters``, ``version_store``: as SQL Server has them. ``cpu_ms``: milliseconds
     that our own session was on a processor since the poll before; ``None`` where the server does not say.
     ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll. ``fragments``: how
@@ -168,6 +170,7 @@ class Snapshot:
     writers: tuple[WriterSample, ...] | None = None
     cost: CostSample | None = None
     pauses: tuple[PauseSample, ...] = ()
+    operated: tuple[OperatedSample, ...] | None = None
     failures: tuple[ProbeFailure, ...] = ()
     waits_total: WaitTotals | None = None
     latches: tuple[LatchSample, ...] | None = None

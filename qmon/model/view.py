@@ -43,6 +43,7 @@ class QueueView:
 
     ``gap``: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` ``id span``).
     ``fill``: share of a ring's slots in use, 0 to 1. ``window_s``: seconds that the rates were measured over.
+    ``ownerless``: messages in progress whose owner is dead, as far as they were read.
     ``pauses``: those in force. ``verdict`` is the worst of ``verdicts``, all that hold and do not merely follow from
     another; ``undecided``: codes of others that are not known to be over; ``past``: those raised before, the newest
     first, a bounded number. ``pushers`` and ``poppers`` are sessions
@@ -97,6 +98,7 @@ class QueueView:
     use: QueueUse | None = None
     read_at: float | None = None
     blockers: tuple[GroupBlockerSample, ...] = ()
+    ownerless: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -104,8 +106,9 @@ class QueueView:
         return self.layout.queue
 
     def is_stuck(self, message: MessageSample) -> bool:
-        """Whether a message is in progress for longer than the queue's timeout."""
-        return message.state == "in_progress" and message.age_s is not None and message.age_s > self.layout.timeout_s
+        """Whether a message is in progress for longer than the queue's timeout, or its owner is dead."""
+        late = message.age_s is not None and message.age_s > self.layout.timeout_s
+        return message.state == "in_progress" and (late or message.id in self.ownerless)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,9 +46,12 @@ def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
 
 
 def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text", *, aged: bool = True) -> Cell:
-    """A figure with its symbol; zero, unknown and what is old are grey, and what is old has its age (``aged``)."""
+    """A figure with its symbol. Zero, unknown and old values are grey.
+
+    ``aged``: old values, and estimates older than their cadence, show their age.
+    """
     shown = figure.text(write)
-    if aged and figure.old and figure.value is not None and figure.age_s >= 1:
+    if aged and figure.shows_age:
         shown = f"{shown.rstrip()} ·{text.brief(figure.age_s)}"
     return (shown, "faint" if figure.value is None else "muted" if figure.old or figure.value == 0 else tone)
 

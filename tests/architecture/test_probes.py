@@ -39,6 +39,7 @@ NOT_BY_DOCTOR: Final = {
     "messages_page_split": "the same",
     "own_uses": "asked after an exact count, on the connection that has counted",
     "owners": "seeks the range of `progress`, and sees as much of the sessions as `clients`",
+    "operated": "only where `pauses_known` has found the table",
     "pauses": "only where `pauses_known` has found the table",
     "pauses_known": "reads the catalogue alone",
     "priorities": "a seek a priority, as `head`",

@@ -65,7 +65,9 @@ def test_exactly_those_that_are_meant_are_tried_again_and_come_back(
         database, "SELECT id, status, attempts, started_at, lease FROM public.jobs WHERE attempts = 0 ORDER BY id"
     )
     assert changed == [(id, "ready", 0, None, None) for id in ids]
-    assert applied(operator.undo(result.operation)).done == len(ids)
+    undo = operator.undo(result.operation)
+    assert undo.plan.consequences == ("they are as they were before: dead",)
+    assert applied(undo).done == len(ids)
     assert query(database, "SELECT * FROM public.jobs ORDER BY id") == before
 
 

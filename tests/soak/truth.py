@@ -421,7 +421,8 @@ class World:
             return 0, 0, 0
         _, began, rows = self._holders[queue]
         timeout_s = next(made.layout.timeout_s for made in self.made if made.layout.queue == queue)
-        return rows, *(rows if at - began > most_s else 0 for most_s in (timeout_s, DEFAULT_TIMEOUT_S))
+        held_s = at - began
+        return rows, rows if held_s > timeout_s else 0, rows if held_s > DEFAULT_TIMEOUT_S else 0
 
     def made_of(self, queue: str) -> Made:
         """How the table of a queue was made."""

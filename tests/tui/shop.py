@@ -223,7 +223,7 @@ class Shop(Driver):
         return [{"counted": 2}]
 
     def _pauses_known(self, queue: str) -> Sequence[Values]:
-        return [{"readable": False}]
+        return [{"readable": False, "operations": False}]
 
     def _messages_state(self, queue: str) -> Sequence[Values]:
         return [

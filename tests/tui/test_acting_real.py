@@ -26,7 +26,7 @@ from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
 from tests.contract.watching import ROOMY, installed, target_of
 from tests.facts import query
-from tests.jobs import HOSTILE, fill, layout, states
+from tests.jobs import HOSTILE, TABLE, fill, layout, states
 
 _PATIENCE_S: Final = 30.0
 
@@ -115,6 +115,28 @@ async def test_r_requeues_what_dead_owners_hold_and_u_takes_it_back(jobs: str, t
         await d.pilot.press("escape", "6")
         await d.until(lambda: "undone" in d.text(), "the operations")
         assert (tmp_path / "audit.jsonl").read_text().count('"event": "end"') == 2
+
+
+@pytest.mark.parametrize(("index", "read"), [("", "dead 0 (12 before)"), ("DROP INDEX", "dead ~0 (~12 before)")])
+async def test_the_result_of_a_redrive_shows_counts_from_after_its_end(
+    database: str, tmp_path: Path, index: str, read: str
+) -> None:
+    query(database, TABLE + (f"{index} public.jobs_status_id_idx;" if index else ""))
+    query(database, "INSERT INTO public.jobs (status, attempts) SELECT 'dead', 5 FROM generate_series(1, 12)")
+    async with looking(database, tmp_path) as d:
+        await d.pilot.press("2")
+        await d.until(lambda: "dead ~12" in d.text() or "dead 12" in d.text(), "their count")
+        await d.does("d")
+        seen: list[str] = []
+
+        def shown() -> str:
+            seen.append(d.text())
+            return seen[-1]
+
+        await d.until(lambda: read in shown(), "a count from after the end")
+        assert not any("dead ~12 (" in each or "dead 12 (" in each for each in seen)
+        assert states(database) == {"ready": 12}
+        assert "pop/s" not in d.text()
 
 
 async def test_x_moves_what_is_marked_to_the_trash_and_the_operations_screen_brings_it_back(

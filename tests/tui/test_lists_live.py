@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.model.layout.layout import StateColumn
+from qmon.model.layout.layout import Layout, StateColumn
 from qmon.tui.queue.screen import QueueScreen
 from tests.facts import query
 from tests.jobs import TABLE, layout
@@ -59,3 +59,60 @@ async def test_dead_messages_are_paged_opened_and_put_back(database: str, tmp_pa
         assert query(database, "SELECT status FROM public.jobs WHERE id = 460") == [("ready",)]
         await d.pilot.press("escape")
         await d.until(lambda: keys(d)[:2] == ("458", "456"), "the list without it")
+
+
+async def test_messages_in_progress_are_listed_without_an_index_and_differences_are_explained(
+    database: str, tmp_path: Path
+) -> None:
+    query(database, TABLE + "DROP INDEX public.jobs_status_id_idx;")
+    query(
+        database,
+        "INSERT INTO public.jobs (status, started_at)"
+        " SELECT CASE WHEN n <= 50 THEN 'working' ELSE 'ready' END, now() FROM generate_series(1, 90) AS n",
+    )
+    async with looking(database, tmp_path) as d:
+        await d.pilot.press("2")
+        await d.until(lambda: "in progress ~50" in d.text() and len(keys(d)) == 50, "the rows and the figure")
+        assert "messages in progress  50 of ~50" in heading(d)
+        assert "no index leads to them: 90 rows by `id` looked at" in heading(d)
+        query(database, "UPDATE public.jobs SET status = 'ready', started_at = NULL")
+        await d.until(lambda: "messages in progress  0 of ~50 counted " in heading(d), "the moment of the figure")
+        assert "the table was scanned" not in d.text()
+        assert "no message in progress" in d.text()
+
+
+NO_PROGRESS = replace(layout(), state=StateColumn("status", "ready", None, "done", None), started_at=None)
+POP_DELETES = replace(layout(), pop="delete")
+
+
+@pytest.mark.parametrize(
+    ("watched", "title"), [(NO_PROGRESS, "ready messages  3 of 3"), (POP_DELETES, "messages at the head  3")]
+)
+async def test_ready_rows_are_never_called_messages_in_progress(
+    database: str, tmp_path: Path, watched: Layout, title: str
+) -> None:
+    query(database, TABLE + "INSERT INTO public.jobs (status) SELECT 'ready' FROM generate_series(1, 3)")
+    async with looking(database, tmp_path, layouts=[watched]) as d:
+        await d.pilot.press("2")
+        await d.until(lambda: len(keys(d)) == 3, "the rows")
+        assert title in heading(d)
+        assert "messages in progress" not in d.text()
+
+
+async def test_messages_of_dead_owners_are_stuck_in_the_figure_the_list_and_the_verdict(
+    database: str, tmp_path: Path
+) -> None:
+    query(database, TABLE)
+    query(
+        database,
+        "INSERT INTO public.jobs (status, started_at, lease)"
+        " SELECT 'working', now(), now() + CASE WHEN n <= 3 THEN interval '-1 s' ELSE interval '1 h' END"
+        " FROM generate_series(1, 5) AS n",
+    )
+    async with looking(database, tmp_path, layouts=[replace(layout(), timeout_s=3600.0)]) as d:
+        await d.pilot.press("2")
+        await d.until(lambda: "3 with a dead owner" in d.text() and len(keys(d)) == 5, "the verdict and the rows")
+        assert "stuck 3" in d.text()
+        assert d.text().count("▲ stuck") == 3
+        await d.pilot.press("o")
+        assert "stuck messages  3" in heading(d)

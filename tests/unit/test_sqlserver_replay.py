@@ -114,9 +114,9 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "group_states": GroupStateSample, "group_states_by": GroupStateSample, "group_workers": GroupWorkersSample,
     "group_steps": GroupStepsSample, "group_steps_at": GroupStepsAtSample,
 }  # fmt: skip
-OWN_TABLE: Final = "probe/pauses"
+OWN_TABLES: Final = frozenset({"probe/pauses", "probe/operated"})
 """Reads qmon's own table: nothing documents its types but ``control/``."""
-TYPED: Final = tuple(file for file in PROBES if file.name != OWN_TABLE)
+TYPED: Final = tuple(file for file in PROBES if file.name not in OWN_TABLES)
 T = TableName("dbo", "Orders")
 STATE = StateColumn("Status", "READY", "IN PROGRESS", None, "DEAD")
 LAYOUTS: Final = (

@@ -58,9 +58,8 @@ POPPED = {
 @pytest.mark.parametrize("popped", POPPED.values(), ids=POPPED)
 def test_a_pop_or_a_break_ends_a_verdict_that_nothing_is_popped_and_it_must_hold_anew(popped: RuleInput) -> None:
     still = replace(FINE, pop_rate=Figure(0.0))
-    spans: Spans = {}
-    for at in (0.0, 10.0):
-        verdicts, spans = judge(still, at, spans)
+    _, spans = judge(still, 0.0, {})
+    verdicts, spans = judge(still, 10.0, spans)
     assert verdicts[0].code == "no pops"
     verdicts, spans = judge(popped, 11.0, spans)
     assert verdicts[0].code != "no pops"

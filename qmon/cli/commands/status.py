@@ -149,8 +149,8 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
 
 
 def shown(figure: Figure, write: Callable[[float], str]) -> str:
-    """A figure with its symbol: ``~`` estimated, ``≥`` at least, ``–`` unknown; an old one with its age."""
+    """A figure with its symbol: ``~`` estimated, ``≥`` at least, ``–`` unknown; old ones and estimates with age."""
     if figure.value is None:
         return UNKNOWN
     symbol = "≥" if figure.at_least else "~" if figure.estimated else ""
-    return symbol + write(figure.value) + (f" ({duration(figure.age_s)} ago)" if figure.old else "")
+    return symbol + write(figure.value) + (f" ({duration(figure.age_s)} ago)" if figure.shows_age else "")

@@ -344,9 +344,26 @@ class CostSample:
 
 @dataclass(frozen=True, slots=True)
 class PausesKnown:
-    """One row: whether this database records pauses that our role may read."""
+    """One row: whether this database records pauses, and ``operations``, that our role may read."""
 
     readable: bool
+    operations: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OperatedSample:
+    """One row an operation of qmon that is under way, or has ended lately. ``done``: rows that it has changed.
+
+    ``about``: the table. ``kind``: that of an undo is the kind of the operation that it ``undoes``. ``in_progress``:
+    the rows were in progress before the operation, or before the one that it undoes.
+    """
+
+    id: str
+    about: str
+    kind: str
+    undoes: bool
+    in_progress: bool
+    done: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ class Owners:
 
     ``dead`` counts all whose owner is dead, ``alive``, ``unknown`` and ``none`` those beyond the timeout. The rows are
     one of each, the longest-running; ``why``: why an owner is unknown. ``at_least``: there are more.
-    ``lost``: of the dead those that are not beyond the timeout yet.
+    ``lost``: of the dead those that are not beyond the timeout yet. ``dead_ids``: the messages whose owner is dead.
     """
 
     dead: int = 0
@@ -30,6 +30,7 @@ class Owners:
     why: str = ""
     at_least: bool = False
     lost: int = 0
+    dead_ids: frozenset[str] = frozenset()
 
 
 def owners_of(found: MessageDiagnostics, timeout_s: float) -> Owners | None:
@@ -45,6 +46,7 @@ def owners_of(found: MessageDiagnostics, timeout_s: float) -> Owners | None:
         why=found.proof,
         at_least=len(found.owners) >= found.owners_limit > 0,
         lost=sum(1 for o in dead if o.age_s is None or o.age_s <= timeout_s),
+        dead_ids=frozenset(o.id for o in dead),
     )  # fmt: skip
 
 

@@ -207,6 +207,14 @@ class ExactCounts(BackgroundReader):
                 task.wanted, task.again, task.due_at = True, True, 0.0
         self._wake.set()
 
+    def count_again(self, queue: str) -> None:
+        """Count this queue again as soon as the count under way has ended, if its figures come from a count."""
+        with self._lock:
+            task = self._tasks.get((queue, "count"))
+            if task is not None and task.wanted:
+                task.again, task.due_at = True, 0.0
+        self._wake.set()
+
     def find_head_again(self, queue: str) -> None:
         """Seek this queue's head from its first row on, as soon as the read under way has ended."""
         with self._lock:

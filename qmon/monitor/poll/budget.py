@@ -20,7 +20,18 @@ from qmon.monitor.poll.slowness import Slowness
 from qmon.monitor.probes.statements import PART, ProbeStatement
 
 _ALWAYS: Final = frozenset(
-    {"server", "clock", "cost", "pauses_known", "pauses", "counters", "table_counters", "sequences", "sequences_free"}
+    {
+        "server",
+        "clock",
+        "cost",
+        "pauses_known",
+        "pauses",
+        "operated",
+        "counters",
+        "table_counters",
+        "sequences",
+        "sequences_free",
+    }
 )
 """What every poll reads: cheap, and rates, pauses and the costs themselves come from it."""
 _DETAIL: Final = frozenset(

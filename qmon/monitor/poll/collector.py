@@ -12,6 +12,7 @@ from qmon import log
 from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
+from qmon.model.first_list import first_list
 from qmon.model.guard import Guard
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
@@ -19,6 +20,7 @@ from qmon.model.samples.counters import with_counters
 from qmon.model.samples.polled import (
     BlockingSample,
     CostSample,
+    OperatedSample,
     PartialSample,
     PauseSample,
     PausesKnown,
@@ -102,7 +104,7 @@ class Collector:
         self._problems: tuple[ProbeFailure, ...] = ()
         self._lost: tuple[QueueSamples, ...] = ()
         self._sessions = 0
-        self._pauses = False
+        self._pauses = self._operations = False
         self._paused: tuple[PauseSample, ...] = ()
         self._cost: CostSample | None = None
         self._sharing = Sharing()
@@ -148,7 +150,7 @@ class Collector:
 
     def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
         """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
-        started = self._clock()
+        started, focus = self._clock(), self._listing(focus)
         self._slow.apply(self._queues, self.observer.cost_s)
         self._read = self._turns.choose(self._queues, focus, started, interval_s)
         self._brief = frozenset(name for name in self._turns.others if self._queues[name].memo.idle)
@@ -179,6 +181,7 @@ class Collector:
         self._messages.learn(results, self._clock())
         known = first(results, "pauses_known")
         self._pauses = self._pauses if known is None else known.readable
+        self._see_operations(known, results, failures)
         self._paused = results.get(("", "pauses"), self._paused if self._pauses else ())
         more = self._server.found(results, server, one_trip=one_trip)
         procedures, unread = self._procedures.learn(results, failures)
@@ -210,7 +213,7 @@ class Collector:
             waits=results.get(("", "waits")), blocking=blocking,
             writers=results.get(("", "writers")), cost=first(results, "cost"),
             pauses=tuple(each for each in self._paused if each.until_at > server.now_at),
-            clients=results.get(("", "clients")),
+            operated=results.get(("", "operated")), clients=results.get(("", "clients")),
             failures=(
                 *failures, *unread, *state_unread, *self._problems, *self._slow.failures(), *more.failures,
             ),
@@ -255,6 +258,25 @@ class Collector:
         if rows is not None:
             rows = tuple(replace(row, statement=hide_passwords(row.statement)) for row in rows)
         return rows, (self._clock() - began) * 1000
+
+    def _see_operations(self, known: PausesKnown | None, results: Results, failures: list[ProbeFailure]) -> None:
+        """Read what operations have changed in the poll that finds their table, which comes with the first of them."""
+        if known is not None:
+            if known.operations and not self._operations:
+                results.update(self._ask([self._statements.of("operated", OperatedSample)], failures))
+            self._operations = known.operations
+
+    def count_again(self, queue: str) -> None:
+        """Have the next poll count all messages of this queue, also dead and scheduled ones."""
+        if (probes := self._queues.get(queue)) is not None:
+            probes.memo.counted_at = float("-inf")
+
+    def _listing(self, focus: Focus) -> Focus:
+        """Ask for a page of messages if no index leads to those that are listed at first."""
+        probes = self._queues.get(focus.rows_of or "")
+        if probes is None or focus.listing is not None or probes.lists_rows:
+            return focus
+        return replace(focus, listing=first_list(probes.layout))
 
     def _come_closer(self, results: Results, failures: list[ProbeFailure], focus: Focus) -> None:
         """Read the page that is wanted once more where more rows have the same value than are looked at."""
@@ -307,6 +329,8 @@ class Collector:
         statements.append(self._statements.of("pauses_known", PausesKnown))
         if self._pauses:  # the table comes with the first pause
             statements.append(self._statements.of("pauses", PauseSample))
+        if self._operations:  # after the counters, which so include no operation that is not read here
+            statements.append(self._statements.of("operated", OperatedSample))
         statements.append(self._statements.of_target("waits"))
         statements.append(self._statements.of_target("clients", self._clients.asked(now)))
         statements += self._server.wanted(now, tables, focus, every_s=self._turns.every_s)

@@ -100,6 +100,7 @@ class Poller:
         self._early: list[Event] = []
         self._wake = threading.Event()
         self._whole = threading.Event()
+        self._changed: set[str] = set()
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._attempt = _ConnectionAttempt()
@@ -151,13 +152,16 @@ class Poller:
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Poll as soon as the poll under way has ended; while the target is lost, try to connect at once.
 
-        ``changed``: a queue that older messages were put back to; its head is sought from the first row on.
+        ``changed``: a queue whose messages an action has changed. Its head is sought from the first row on, and what is
+        counted less often than in each poll is counted again.
         ``whole``: what is throttled is read, too.
         """
         if whole:
             self._whole.set()
         if changed:
             self._slow.find_head_again(changed)
+            self._slow.count_again(changed)
+            self._changed.add(changed)
         self._wake.set()
 
     def find_by(self, resolve: Resolve) -> None:
@@ -274,6 +278,8 @@ class Poller:
             if self._whole.is_set():
                 self._whole.clear()
                 collector.observer.read_all()
+            while self._changed:
+                collector.count_again(self._changed.pop())
             snapshot = collector.collect(self._sequence + 1, self._interval_s, self._focus)
             attempt.busy_since = None
             if attempt.abandoned.is_set():

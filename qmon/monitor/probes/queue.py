@@ -163,6 +163,11 @@ class QueueProbes:
         asked = self.facts.newest_id_seek and self._statements.has("newest_id")
         return [self._of("newest_id", NewestIdSample, {})] if asked else []
 
+    @property
+    def lists_rows(self) -> bool:
+        """Whether an index leads to the messages in progress, or at the head; a ring has no other list of them."""
+        return self.layout.ring is not None or bool(self._messages(1))
+
     def _messages(self, rows: int) -> list[ProbeStatement]:
         layout, state = self.layout, self.layout.state
         if layout.ring is not None:

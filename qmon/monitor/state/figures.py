@@ -13,9 +13,10 @@ from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import popped_up_to, pops_in_transaction, pushed_up_to, ring_ready
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.polled import WriterSample
+from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import QueueSamples
 from qmon.model.text import duration
-from qmon.model.view import NOT_READ
+from qmon.model.view import NOT_READ, QueueView
 from qmon.monitor.probes.locks import EVERY_S
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
@@ -110,6 +111,21 @@ def stuck(
     if q.count is not None and q.progress is None and q.layout.has("stuck"):
         return _stuck_by_scan(q.count, q.layout.timeout_s, at)
     return _unknown(q, "stuck")
+
+
+def with_lost(view: QueueView, owners: Owners | None) -> QueueView:
+    """Return the view with messages whose owner is dead among the stuck ones, also before their timeout."""
+    stuck, in_progress, part = view.stuck, view.in_progress, view.layout.part
+    if owners is None or stuck.value is None or pops_in_transaction(view.layout):
+        return view
+    own_timeout = part is not None and part.own_timeout  # which of them are beyond it is not known here
+    if owners.lost and not own_timeout:
+        value = stuck.value + owners.lost
+        if in_progress.value is not None and not in_progress.at_least:
+            value = max(stuck.value, min(value, in_progress.value))
+        reason = stuck.reason or f"{owners.lost:,} with a dead owner are in progress for less than the timeout"
+        stuck = replace(stuck, value=value, at_least=stuck.at_least or owners.at_least, reason=reason)
+    return replace(view, stuck=stuck, ownerless=owners.dead_ids)
 
 
 def _stuck_by_scan(count: TableCount, timeout_s: float, at: float) -> Figure:

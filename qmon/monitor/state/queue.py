@@ -32,6 +32,7 @@ from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.held import HeldRows, Holders
 from qmon.monitor.state.rates.committed import CommittedTrack
 from qmon.monitor.state.rates.id_rates import IdRates
+from qmon.monitor.state.rates.own_changes import OwnChanges
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
 from qmon.monitor.state.rates.standing_counters import WHY, StandingCounters
 from qmon.monitor.state.ring import LedgerTrack
@@ -72,6 +73,7 @@ class QueueTrack:
         self._committed = CommittedTrack()
         self._standing = StandingCounters()
         self._broken = False
+        self._own = OwnChanges()
         self._prev: QueueSamples | None = None
         self._prev_uses: Uses = {}
         self._began_anew = False
@@ -189,6 +191,7 @@ class QueueTrack:
         unbroken, self._was_gone = unbroken and not self._was_gone, False
         self._broken = not unbroken
         own = own_uses(uses, q)
+        self._own.add(snapshot.operated, q.layout, at, unbroken=unbroken)
         moved = self._advance(q, own, at, unbroken)
         if not unbroken:
             self._progress.broken()
@@ -227,7 +230,7 @@ class QueueTrack:
         orphans = known.ring_loss.orphans if known.ring_loss is not None else 0
         seen = held.rows if held is not None and q.held_at is None else None if pops_in_transaction(q.layout) else 0
         ledger = self._ledger.add(q, view.ready, seen, view.gap, orphans, unbroken=unbroken)
-        view = replace(view, ledger=None if q.elsewhere else ledger)
+        view = figures.with_lost(replace(view, ledger=None if q.elsewhere else ledger), known.owners)
         if moved:
             self._prev, self._prev_uses, self._prev_at = q, own, at
         self._last = at, view
@@ -270,17 +273,16 @@ class QueueTrack:
             self._began_anew = True
             self._committed.forget()
             return None
-        work = self._committed.add(before.counters, q.counters, q.layout, figures.rows_counted(q))
+        change = self._in_progress_change(q)
+        change = None if change is None else change - self._own.in_progress
+        counters, rows = self._own.leave_out(before.counters, q.counters), figures.rows_counted(q)
+        rows = None if rows is None else rows - self._own.rows
+        work = self._committed.add(before.counters, counters, q.layout, rows)
         if work is None:
             return None
-        change = self._in_progress_change(q)
         table = None
-        if (
-            work.exact
-            and q.counters.vacuums == before.counters.vacuums
-            and q.counters.analyzes == before.counters.analyzes
-        ):
-            table = q.counters.live - before.counters.live
+        if work.exact and counters.vacuums == before.counters.vacuums and counters.analyzes == before.counters.analyzes:
+            table = counters.live - before.counters.live
         return table_flow(work, q.layout, change, table)
 
     def _in_progress_change(self, q: QueueSamples) -> int | None:
@@ -368,11 +370,10 @@ class QueueTrack:
         verdicts, past = self._judge(rule_input, at, guard)
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
         return QueueView(
-            layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck, scheduled=scheduled, dead=dead,
-            oldest=oldest, blockers=q.blocked.blockers if q.blocked is not None else (),
+            layout=q.layout, ready=ready, in_progress=in_progress, scheduled=scheduled, dead=dead, oldest=oldest,
             push_rate=push, pop_rate=figures.pops(q, pop), complete_rate=_completes(q, rates, rate),
-            gap=gap, fill=fill, verdict=verdicts[0],
-            forecast=self._forecast(rule_input, verdicts, plotted=plotted),
+            blockers=q.blocked.blockers if q.blocked is not None else (), gap=gap, fill=fill, verdict=verdicts[0],
+            stuck=stuck, ownerless=frozenset(), forecast=self._forecast(rule_input, verdicts, plotted=plotted),
             history=self._points.series(), messages=q.messages, page=q.page, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
             undecided=undecided(rule_input, verdicts, self._spans), ledger=None, past=past, **more,

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
@@ -30,6 +30,9 @@ from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.run.verification import TriggerWatch, Written, check_written, still_at
 from qmon.operate.sql import Names, Sql
 from qmon.operate.table import Structure, read_structure
+
+# What rows were before these kinds of operations; a requeue may have changed rows of several states.
+_BEFORE: Final[Mapping[str, str]] = {Kind.PURGE: "in the queue", Kind.REDRIVE: "dead"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,9 +311,7 @@ def _filled(
     context: OperatorContext, sql: Sql, plan: Plan, strategy: _Strategy, rows: RowSet, left: tuple[LeftOut, ...]
 ) -> Plan:
     done = strategy.done
-    restored = "they are as they were before: " + (
-        "in the queue" if strategy.purged else "in progress, with their old owner"
-    )
+    restored = f"they are as they were before: {_BEFORE.get(done.kind, 'with their old state and owner')}"
     return replace(
         plan,
         count=rows.count,

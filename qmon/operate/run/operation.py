@@ -211,6 +211,8 @@ class Running:
                 yield tally
                 if self.recorded:
                     self._count(tally, time.monotonic() - begun)
+                    if self._sql.exists("report_counters"):
+                        self._sql.execute("report_counters", {})
         except OutcomeUnknown:
             self.unsure = f"batch {self._batches} ({tally.done:,} done) was committed"
             raise

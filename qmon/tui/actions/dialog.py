@@ -231,18 +231,22 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         view = self.app.shown.view
         return view.queue(self._queue_name) if view is not None else None
 
-    def _after(self) -> QueueView | None:
-        """The queue's figures from a poll that began after the end."""
-        view = self.app.shown.view
-        return self._queue() if view is not None and view.taken_at > self._ended_at else None
+    def _since_end_s(self) -> float:
+        """Seconds from the end to the reading that is shown, at most 0 if that began before."""
+        view, queue = self.app.shown.view, self._queue()
+        if view is None or queue is None or self.step is not DialogStep.ENDED:
+            return 0.0
+        began = view.taken_at - view.server.client_ms / 1000 - view.since_read_s(queue)
+        return began - self._ended_at
 
     def _text(self) -> panel.DialogText:
         now = self.app.clock()
         took = (self._ended_at if self.step is DialogStep.ENDED else now) - self._since
         stopping = self._work is not None and self._work.stopping
+        since_end_s = self._since_end_s()
         return panel.DialogText(
             self._request, self.plan, self._problem, took, self._progress, stopping, self._result, self._before,
-            self._after() if self.step is DialogStep.ENDED else None, self._sql,
+            self._queue() if since_end_s > 0 else None, self._sql, since_end_s,
         )  # fmt: skip
 
     def _draw(self) -> None:

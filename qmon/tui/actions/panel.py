@@ -33,7 +33,10 @@ ENDS: Final[dict[OperationState, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class DialogText:
-    """What there is to tell. ``took_s``: seconds planned or applied so far."""
+    """What there is to tell.
+
+    ``took_s``: seconds planned or applied so far. ``since_end_s``: seconds from the end to the reading of ``after``.
+    """
 
     request: ActionRequest
     plan: Plan | None
@@ -45,6 +48,7 @@ class DialogText:
     before: QueueView | None
     after: QueueView | None
     sql: bool = False
+    since_end_s: float = 0.0
 
 
 def title(content: DialogText, step: str, shown: Shown, cells: int) -> Line:
@@ -88,9 +92,13 @@ def _applying(content: DialogText, cells: int) -> list[Line]:
 def _ended(content: DialogText, cells: int) -> list[Line]:
     if content.result is not None:
         undo = can_undo(content.plan, content.result)
-        return [(), *result_lines(content.result, content.took_s, content.before, content.after, cells, undo=undo)]
+        lines = result_lines(
+            content.result, content.took_s, content.before, content.after, cells, undo=undo,
+            since_end_s=content.since_end_s,
+        )  # fmt: skip
+        return [(), *lines]
     done = content.progress.done if content.progress is not None else 0
-    lines: list[Line] = [(), *entry("broken", content.problem, cells, "alarm", most=6)]
+    lines = [(), *entry("broken", content.problem, cells, "alarm", most=6)]
     if done:
         lines += entry("", f"{done:,} were done by then and stay done; 6 shows it; do the same again to finish", cells)
     return [*lines, ()]
@@ -151,9 +159,16 @@ def _counts(of_these: Progress | OperationResult, *, total: int | None = None) -
 
 
 def result_lines(
-    result: OperationResult, took_s: float, before: QueueView | None, after: QueueView | None, cells: int, *, undo: bool
+    result: OperationResult,
+    took_s: float,
+    before: QueueView | None,
+    after: QueueView | None,
+    cells: int,
+    *,
+    undo: bool,
+    since_end_s: float = 0.0,
 ) -> list[Line]:
-    """How it ended, and the queue's figures from before and from a poll that began after the end."""
+    """How it ended, and the queue's figures from before and from a poll that began ``since_end_s`` after the end."""
     word, tone = ENDS[result.state]
     head: list[Span] = [(f" {word}", tone), (f" after {text.duration(took_s)}", "muted")]
     lines: list[Line] = [tuple(head), _counts(result)]
@@ -167,18 +182,22 @@ def result_lines(
         lines += entry("note" if index == 0 else "", words, cells)
     if result.operation:
         lines += entry("audit", f"operation {result.operation}{'; u undoes it' if undo else ''}; 6 lists all", cells)
-    lines += [(), *_verified(before, after, cells)]
+    lines += [(), *_verified(before, after, since_end_s, cells)]
     return lines
 
 
-def _verified(before: QueueView | None, after: QueueView | None, cells: int) -> list[Line]:
-    """``ready 1,235 (31 before)``; until the poll has come, that it is waited for."""
+def _verified(before: QueueView | None, after: QueueView | None, since_end_s: float, cells: int) -> list[Line]:
+    """``ready 1,235 (31 before)``; until the poll has come, that it is waited for.
+
+    Rates are left out until their window begins after the end: before, they contain the operation itself.
+    """
     if before is None:
         return []
     if after is None:
         return entry("verify", "waiting for the next poll", cells, "muted")
-    parts = [_change(name, before, after, field, text.count) for name, field in _FIGURES]
-    parts += [_change(f"{name}/s", before, after, field, text.rate) for name, field in _RATES]
+    parts = [_change(name, before, after, field, text.count, since_end_s) for name, field in _FIGURES]
+    if after.window_s is not None and after.window_s < since_end_s:
+        parts += [_change(f"{name}/s", before, after, field, text.rate, since_end_s) for name, field in _RATES]
     lines: list[str] = []
     for part in filter(None, parts):
         if lines and len(lines[-1]) + len(part) + 3 <= cells - LABEL - 2:
@@ -188,9 +207,13 @@ def _verified(before: QueueView | None, after: QueueView | None, cells: int) -> 
     return [line for i, words in enumerate(lines) for line in entry("verify" if i == 0 else "", words, cells)]
 
 
-def _change(name: str, before: QueueView, after: QueueView, field: str, write: Callable[[float], str]) -> str:
+def _change(
+    name: str, before: QueueView, after: QueueView, field: str, write: Callable[[float], str], since_end_s: float
+) -> str:
     then: Figure = getattr(before, field)
     now: Figure = getattr(after, field)
     if now.value is None:
         return ""
+    if now.age_s >= since_end_s:
+        return f"{name} not read again yet ({then.text(write)} before)"
     return f"{name} {now.text(write)} ({then.text(write)} before)"

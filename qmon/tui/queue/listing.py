@@ -7,10 +7,12 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.figure import Figure
+from qmon.model.first_list import first_list
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.lists import STATES, from_the_end, offered, why_not
 from qmon.model.samples.listing import Listing, PageSample, Place
 from qmon.model.view import QueueView
+from qmon.monitor.source import ROW_LIMIT
 from qmon.tui.sanitize import clean, shorten
 
 KEYS: Final = ("list", "list-before", "next-page", "page-before")
@@ -118,13 +120,13 @@ def unavailable(queue: QueueView | None, listing: Listing | None, fixed: str) ->
 
 def shown_page(queue: QueueView, listing: Listing | None, fixed: str) -> PageSample | None:
     """The page that is shown; ``None``: what is in progress, or at the head, or the page has not been read yet."""
-    page = queue.page
-    return page if page is not None and (fixed or page.listing == listing) else None
+    return queue.page if is_wanted(queue, listing, fixed) else None
 
 
 def is_wanted(queue: QueueView, listing: Listing | None, fixed: str) -> bool:
     """Whether the messages that were read are those that are wanted."""
-    return bool(fixed) or (None if queue.page is None else queue.page.listing) == listing
+    read = None if queue.page is None else queue.page.listing
+    return bool(fixed) or read == listing or (listing is None and read == first_list(queue.layout))
 
 
 def counted(queue: QueueView, page: PageSample, lists: MessageLists | None, shown: int, listed: int) -> str:
@@ -138,7 +140,7 @@ def counted(queue: QueueView, page: PageSample, lists: MessageLists | None, show
     if shown != listed:
         which = f"{shown} of {listed}"
     elif figure.value is not None:
-        which += f" of {figure.text(text.count)}"
+        which += f" of {counted_at(figure)}"
     if number > 1 or page.next is not None:
         which += f", page {number}{'' if page.next is not None else ', the last'}"
     parts = [which]
@@ -155,9 +157,26 @@ def counted(queue: QueueView, page: PageSample, lists: MessageLists | None, show
     return " · ".join(parts)
 
 
-def nothing(page: PageSample) -> str:
-    """What to say where there is no message on a page."""
+def first_count(queue: QueueView, title: str, shown: int, listed: int) -> str:
+    """How many messages are listed before a list is chosen, and the figure of the same messages if it differs."""
+    if shown != listed:
+        return f"{shown} of {listed}"
+    figure: Figure | None = {TITLES["in_progress"]: queue.in_progress, TITLES["stuck"]: queue.stuck}.get(title)
+    first = "the first " if listed >= ROW_LIMIT else ""
+    differs = figure is not None and figure.value is not None and figure.value != listed
+    return f"{first}{shown} of {counted_at(figure)}" if figure is not None and differs else f"{first}{shown}"
+
+
+def counted_at(figure: Figure) -> str:
+    """``~50``, followed by when it was counted if that was before the poll that read the list."""
+    shown = figure.text(text.count)
+    return f"{shown} counted {text.duration(figure.age_s)} ago" if figure.age_s >= 1 else shown
+
+
+def nothing(page: PageSample, *, paged: bool = True) -> str:
+    """What to say if there is no message on a page. ``paged``: there is a key for the next one."""
     what = TITLES[page.listing.state].replace("messages", "message").replace("done message", "message that is done")
     if page.next is not None:
-        return f"no {what} among these {text.count(page.looked)} rows; . goes on"
+        more = ". goes on" if paged else "l lists all, page by page"
+        return f"no {what} among these {text.count(page.looked)} rows; {more}"
     return f"no {what}" if page.listing.after is None else f"no {what} here any more"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from qmon.model import text
+from qmon.model.first_list import begins_at_head
 from qmon.model.samples.polled import MessageSample
 from qmon.model.view import QueueView
 from qmon.tui.sanitize import clean
@@ -28,11 +29,10 @@ _NO_AGE: Final = "this table has no start time, so the age of a row is not known
 
 
 def title(queue: QueueView, *, stuck_only: bool) -> str:
-    """What the rows are: a ring and a design that deletes on pop list their next messages, of whatever state."""
+    """What the rows are."""
     if stuck_only:
         return "stuck messages"
-    at_head = queue.layout.deletes_on_pop or queue.layout.ring is not None
-    return "messages at the head" if at_head else "messages in progress"
+    return "messages at the head" if begins_at_head(queue.layout) else "messages in progress"
 
 
 def rows(queue: QueueView, messages: Sequence[MessageSample], marked: Collection[str] = ()) -> tuple[GridRow, ...]:

@@ -13,7 +13,7 @@ from qmon.model.operations import Choice, OperationResult
 from qmon.model.samples.listing import Listing
 from qmon.model.samples.polled import MessageSample
 from qmon.model.view import QueueView, View
-from qmon.monitor.source import ROW_LIMIT, Focus
+from qmon.monitor.source import Focus
 from qmon.operate.plan.selection import STATES
 from qmon.tui import keys
 from qmon.tui.message.screen import MessageScreen
@@ -141,12 +141,12 @@ class QueueScreen(DashboardScreen):
             return clean(failed)
         page = lists.shown_page(found, listing, self.app.fixed)
         if page is None and self._read(found) is None:
-            why = found.in_progress.reason if listing is None else ""
+            why = found.in_progress.reason if listing is None and found.in_progress.value is None else ""
             return why or self.app.fixed or "the rows come with the next poll"
         if any_listed:
             return f"no message matches {clean(self.filter_text)}"
         if page is not None:
-            return clean(page.why) or lists.nothing(page)
+            return clean(page.why) or lists.nothing(page, paged=listing is not None)
         return "nothing is stuck" if self.stuck_only else "nothing is in progress"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
@@ -173,9 +173,8 @@ class QueueScreen(DashboardScreen):
             return lists.TITLES[listing.state], ""
         shown = len(self.grid.keys)
         if page is None:
-            first = "the first " if len(listed) >= ROW_LIMIT else ""
-            of = f" of {len(listed)}" if self.filter_text else ""
-            return messages.title(found, stuck_only=self.stuck_only), f"{first}{shown}{of}"
+            title = messages.title(found, stuck_only=self.stuck_only)
+            return title, "" if self._read(found) is None else lists.first_count(found, title, shown, len(listed))
         count = lists.counted(found, page, None if listing is None else self.lists, shown, len(listed))
         by = self._order[0]
         return lists.TITLES[page.listing.state], f"{count} · this page sorted by {by}" if by else count

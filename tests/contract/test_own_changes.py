@@ -1,0 +1,87 @@
+"""Rates of a queue while operations of qmon change its rows: only the work of consumers counts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from qmon.model.operations import Choice, OwnerState, RedriveLimits
+from qmon.operate.operator import Operator
+from tests.contract.operating import applied, desk_at
+from tests.contract.tables import make
+from tests.contract.watching import Watched, watching
+from tests.facts import connected
+from tests.jobs import TABLE, layout
+
+ROWS = 2_000
+PUSHED = 150
+# An operation and its undo change this many rows twice. The server's counters may report some of them in another poll
+# than the record of operations, so a few of them may count.
+MOST_OFF = 0.02 * 2 * ROWS
+POP = """
+UPDATE public.jobs SET status = 'working', started_at = now()
+WHERE id = (SELECT id FROM public.jobs WHERE status = 'ready' AND payload = 'work' ORDER BY id LIMIT 1
+            FOR UPDATE SKIP LOCKED)
+RETURNING id
+"""
+
+
+@contextmanager
+def consumer(url: str) -> Iterator[list[int]]:
+    """A consumer of the messages with the payload "work"; yields the ids that it has completed."""
+    done: list[int] = []
+    stop = threading.Event()
+
+    def work() -> None:
+        with connected(url) as raw:
+            while not stop.wait(0.05):
+                cursor = raw.execute(POP)
+                row = cursor.fetchone() if cursor.description else None  # the driver has no result without a row
+                if row is not None:
+                    raw.execute("DELETE FROM public.jobs WHERE id = ?", row[0])
+                    done.append(row[0])
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield done
+    finally:
+        stop.set()
+        thread.join()
+
+
+def moved(watched: Watched) -> tuple[float, float]:
+    """Messages popped and completed in all polls, as the rates have them."""
+    flows = [flow for view in watched.views if (flow := view.queues[0].flow) is not None]
+    return sum(flow.popped or 0 for flow in flows), sum(flow.completed or 0 for flow in flows)
+
+
+@pytest.mark.parametrize("action", ["redrive", "requeue", "purge"])
+def test_rows_that_operations_change_are_neither_popped_nor_completed(
+    database: str, tmp_path: Path, action: str
+) -> None:
+    state = "working" if action == "requeue" else "dead"
+    columns = "INSERT INTO public.jobs (status, attempts, started_at, payload) SELECT"
+    fill = f"{columns} '{state}', 1, now() - interval '1 hour', 'old' FROM generate_series(1, {ROWS});"
+    make(database, f"{TABLE}{fill}{columns} 'ready', 0, NULL, 'work' FROM generate_series(1, {PUSHED});")
+    operator = Operator(desk_at(database, tmp_path))
+    prepared = {
+        "redrive": lambda: operator.redrive(layout(), Choice(), RedriveLimits(rate=None)),
+        "requeue": lambda: operator.requeue(layout(), Choice(owner_states=frozenset(OwnerState))),
+        "purge": lambda: operator.purge(layout(), Choice(state="dead")),
+    }[action]()
+    with watching(database, [layout()]) as watched:
+        watched.queue("jobs", lambda queue: queue.pop_rate.value == 0)
+        with consumer(database) as done:
+            result = applied(prepared)
+            assert result.done == ROWS
+            assert applied(operator.undo(result.operation)).done == ROWS
+            watched.queue("jobs", lambda _: len(done) == PUSHED)
+        watched.queue("jobs", lambda queue: queue.pop_rate.value == 0, timeout=60)
+        popped, completed = moved(watched)
+        assert popped == pytest.approx(PUSHED, abs=MOST_OFF)
+        assert completed == pytest.approx(PUSHED, abs=MOST_OFF)
