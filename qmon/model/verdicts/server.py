@@ -284,7 +284,7 @@ def _holder(s: RuleInput) -> str:
 
 
 HORIZON = Rule(
-    "vacuum held back",
+    "cleanup held back",
     Severity.WARNING,
     4.0,
     _held,
