@@ -148,10 +148,14 @@ class SequenceSample:
 
 @dataclass(frozen=True, slots=True)
 class PartialSample:
-    """One row a table of which our role may see a part of the rows only. ``why``: what hides the rest, one line;
-    ``helps``: who sees all."""
+    """One row a table of which our role may see a part of the rows only, or a column that is masked for it.
+
+    ``column_name``: that column, ``None``: rows are hidden. ``why``: what hides the rest, one line; ``helps``: who sees
+    all.
+    """
 
     table_id: int
+    column_name: str | None
     why: str
     helps: str
 
