@@ -283,13 +283,16 @@ class Shop(Driver):
             "session": SLEEPER, "blocker": None, "holders": 0, "line": 0, "waiting_s": None, "mode": "",
             "object": "", "table_id": None, "state": "idle in transaction", "state_s": 7_400.0 + STEP_S * self.poll,
             "transaction_s": 7_440.0 + STEP_S * self.poll, "application": "legacy-batch", "host": "app-7",
-            "statement": "SELECT TOP (1) * FROM dbo.letters WITH (UPDLOCK)",
+            "statement": "SELECT TOP (1) * FROM dbo.letters WITH (UPDLOCK)", "transactions": 2,
+            "isolation": "serializable", "batch_s": 7_440.0, "reads": 1_204, "writes": 12, "memory": None,
+            "undone": None, "threads": None,
         }  # fmt: skip
         waiter = {
             "session": WAITER, "blocker": SLEEPER, "holders": 1, "line": 0, "waiting_s": 12.0 + STEP_S * self.poll,
             "mode": "U", "object": "dbo.letters row (8194443284a0)", "table_id": 13, "state": "active",
             "state_s": 12.0, "transaction_s": 12.0, "application": "mailer-3", "host": "app-3",
-            "statement": "EXEC dbo.letters_pop",
+            "statement": "EXEC dbo.letters_pop", "transactions": 1, "isolation": "read committed", "batch_s": 12.0,
+            "reads": 9, "writes": 0, "memory": 0, "undone": None, "threads": 1,
         }  # fmt: skip
         return [common | sleeper, common | waiter]
 
