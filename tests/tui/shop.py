@@ -258,8 +258,9 @@ class Shop(Driver):
                 "table_id": IDS[queue], "index_id": index, "name": name, "role": role, "scans": 500 * self.poll,
                 "bytes": 8_192 * 300, "latch_waits": 20 * self.poll, "latch_wait_s": 0.02 * self.poll,
                 "lock_waits": self.poll, "lock_wait_s": 2.0 * self.poll if queue == "letters" else 0.0,
-                "splits": 7 * self.poll, "forwarded": None, "inserted": 2**53 + inserted * self.poll,
-                "updated": updated * self.poll,
+                "splits": 7 * self.poll, "forwarded": None, "io_waits": 3 * self.poll,
+                "escalations_tried": 2 * self.poll, "escalations": self.poll, "sequential": index == 2,
+                "inserted": 2**53 + inserted * self.poll, "updated": updated * self.poll,
                 "deleted": deleted * self.poll, "live": live + (inserted - deleted) * self.poll,
                 "files": IDS[queue], "partitions": 1, "altered": 7, "called": f"dbo.{queue}", "readable": True,
             }
