@@ -119,7 +119,7 @@ class Shop(Driver):
         steps = {"commits": 900, "transactions": 1_224, "deadlocks": 0, "lock_timeouts": 2, "page_splits": 14}
         steps |= {"batches": 2_408, "log_flush_waits": 640}
         counted: Values = {name: 2**53 + step * self.poll for name, step in steps.items()}
-        return [counted | {"deadlocks": 3}]
+        return [counted | {"deadlocks": 3, "threadless": 0}]
 
     def _log(self, queue: str) -> Sequence[Values]:
         used = 3_900 * 2**20 if self.ails else 700 * 2**20
