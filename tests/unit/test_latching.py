@@ -60,7 +60,7 @@ def test_where_the_server_tells_index_and_page_they_are_named() -> None:
 
 
 UNTOLD = tuple(replace(each, table_id=None, index_id=None, page="1:4711") for each in SEEN)
-"""As SQL Server tells it: which page, and not whose."""
+"""Rows of SQL Server: they have the page but not its table."""
 LATCHED = (replace(TABLE, latch_waits=50.0), replace(PARTS[2], latch_waits=700.0, sequential=False))
 
 

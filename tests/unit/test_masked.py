@@ -1,4 +1,4 @@
-"""Columns that the server masks for our login: what is made of them is unknown, with that reason."""
+"""Figures that are made of columns that the server masks for our login are unknown, with that reason."""
 
 from __future__ import annotations
 

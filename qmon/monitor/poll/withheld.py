@@ -74,7 +74,7 @@ def _uncounted(q: QueueSamples) -> QueueSamples:
 
 
 def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | None) -> QueueSamples:
-    """Return the samples without what was made of masked columns, with the reasons in ``unknown``.
+    """Return the samples without values that come from masked columns, with the reasons in ``unknown``.
 
     The server compares the real value in a condition but returns the mask for each expression of such a column. Which
     statement does which is not tried: a figure that may be made of a mask is unknown.

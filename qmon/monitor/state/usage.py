@@ -225,7 +225,7 @@ _COUNTED: Final = (
     "scans", "rows", "pages", "latch_waits", "lock_waits", "splits", "forwarded", "io_waits", "escalations_tried",
     "escalations",
 )  # fmt: skip
-"""What is counted of a table or index, by its name in both ``PopWork`` and ``IndexUse``."""
+"""Counters of a table or index, by their names in both ``PopWork`` and ``IndexUse``."""
 
 
 class ReadsTrack:

@@ -239,7 +239,7 @@ def details(place: ForestLine, cells: int) -> list[Line]:
 
 
 def _transaction(s: BlockingSample) -> tuple[str, ...]:
-    """What is known of its transactions, besides their age."""
+    """Its open transactions, isolation level and last batch, as far as they are known."""
     many = text.counted(s.transactions, "transaction") if s.transactions is not None else ""
     return (
         f"{many} open" if many else "",

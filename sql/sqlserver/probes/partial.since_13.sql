@@ -1,6 +1,6 @@
--- What the server does not show our login of these tables: rows that a security policy filters, or columns that are masked for
--- it. Whom a policy lets see all, only the function of its predicate knows. A login that has neither VIEW DEFINITION nor ALTER
--- ANY SECURITY POLICY is shown no policy. Before 2022 the right to see what is masked is one of the whole database.
+-- Rows of these tables that a security policy hides from our login, and columns that are masked for it. Whom a policy lets see
+-- all, only the function of its predicate knows. A login that has neither VIEW DEFINITION nor ALTER ANY SECURITY POLICY is shown
+-- no policy. Before 2022 UNMASK is a right on the whole database.
 -- :tables       table ids, separated by commas
 -- > table_id    one of these
 -- > column_name a column that is masked for our login; NULL: rows are hidden
