@@ -44,7 +44,7 @@ _RETURNS: Final = {
     "datediff": "int", "datepart": "int", "count": "int", "count_big": "bigint", "has_perms_by_name": "int",
     "charindex": "int", "len": "int", "row_number": "bigint", "datalength": "bigint", "user_name": "nvarchar",
     "db_name": "nvarchar", "suser_sname": "nvarchar", "quotename": "nvarchar", "object_name": "nvarchar",
-    "object_schema_name": "nvarchar",
+    "object_schema_name": "nvarchar", "indexproperty": "int",
     "ident_current": "numeric", "dateadd": "datetime2", "switchoffset": "datetimeoffset", "object_id": "int",
     "serverproperty": "sql_variant", "databasepropertyex": "sql_variant", "parsename": "nvarchar", "rtrim": "nvarchar",
     "ltrim": "nvarchar",

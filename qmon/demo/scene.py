@@ -145,7 +145,7 @@ STORY: Final = (
         ("4", "E"), "press 4 to see who waits for whom, then E, and confirm: the blocker is ended",
     ),
     Step(
-        PlannedFault("pin", at_s=10, for_s=_LASTS_S, every_s=_AGAIN_S, by="monthly report"), "", "vacuum held back",
+        PlannedFault("pin", at_s=10, for_s=_LASTS_S, every_s=_AGAIN_S, by="monthly report"), "", "cleanup held back",
         "a transaction was left open: dead rows stay, and every pop of every queue steps over ever more of them",
         ("3", "E"), "press 3 to see who holds the horizon, then E, and confirm: the session is ended",
     ),

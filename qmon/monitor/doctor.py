@@ -213,8 +213,12 @@ def _seen_in_part(
     """Where the server hides rows from our role, or may."""
     for statement in statements.of_tables("partial", PartialSample, tables):
         for found in records(PartialSample, connection.fetch(statement.bound)):
-            problem = f"{found.why}: each figure from rows is at least so much; {found.helps}"
-            yield Check("(rows)", queue, problem=problem)
+            if found.column_name is None:
+                problem = f"{found.why}: each figure from rows is at least so much; {found.helps}"
+                yield Check("(rows)", queue, problem=problem)
+            else:
+                problem = f"{found.why}: figures made of it are unknown; {found.helps}"
+                yield Check(f"({found.column_name})", queue, problem=problem)
 
 
 def _standby(connection: Connection, statements: StatementCache) -> Iterator[Check]:

@@ -12,6 +12,7 @@ import pytest
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.operations import Choice, OwnerState, RedriveLimits
+from qmon.monitor.one_shot import view_over
 from qmon.operate.actions.archive import SESSION, Archiver, check
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
@@ -245,6 +246,23 @@ def test_an_archive_refuses_masked_columns(database: str, role: str) -> None:
     label(database, named(role), payload)
     with opened(role) as connection, pytest.raises(BadInput, match=f"{payload}: it is masked for our role"):
         check(connection, ENGINE, layout)
+
+
+@pytest.mark.usefixtures("unlabelled")
+def test_figures_that_are_made_of_a_masked_column_are_unknown_while_watching(database: str, role: str) -> None:
+    query(database, "CREATE TABLE jobs (id bigint PRIMARY KEY, status text, tries int, body text, " + TAKEN)
+    query(database, "CREATE INDEX ON jobs (status, id)")
+    query(database, "INSERT INTO jobs SELECT n, 'ready', 0, 'm' FROM generate_series(1, 3) AS n")
+    query(database, f"GRANT SELECT ON jobs TO {named(role)}")
+    label(database, named(role), "body")
+    (seen,) = view_over(target_of(role), [JOBS], over_s=1.0).queues
+    assert seen.ready.value == 3
+    label(database, named(role), "status", provider="other")
+    (masked,) = view_over(target_of(role), [JOBS], over_s=1.0).queues
+    assert masked.ready.value is None
+    assert masked.ready.reason == "column status is masked for our role; this helps: a role without masks"
+    (owners,) = view_over(target_of(database), [JOBS], over_s=1.0).queues
+    assert owners.ready.value == 3
 
 
 @pytest.mark.parametrize("design", ["flag", "batch_split"])

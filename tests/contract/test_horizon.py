@@ -67,7 +67,7 @@ def held(watched: Watched, who: str, age: int = 0) -> tuple[HorizonSample, ...]:
 
 def said(queue: QueueView) -> str:
     """The proof of the verdict, if it is there."""
-    return next((v.proof for v in queue.verdicts if v.code == "vacuum held back"), "")
+    return next((v.proof for v in queue.verdicts if v.code == "cleanup held back"), "")
 
 
 def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(

@@ -116,7 +116,7 @@ def _set(lab: Laboratory, **settings: str) -> None:
 
 CASES = (
     Case(
-        "transaction pins the horizon", "vacuum held back", "fifo", pinned, reads_s=16.0, everywhere=True,
+        "transaction pins the horizon", "cleanup held back", "fifo", pinned, reads_s=16.0, everywhere=True,
         load={"rate": 120.0, "pop_rate": 300.0, "poppers": 2},
         true_too=frozenset({"log-bound"}),  # where other programs keep the disk busy
     ),

@@ -119,7 +119,7 @@ class Shop(Driver):
         steps = {"commits": 900, "transactions": 1_224, "deadlocks": 0, "lock_timeouts": 2, "page_splits": 14}
         steps |= {"batches": 2_408, "log_flush_waits": 640}
         counted: Values = {name: 2**53 + step * self.poll for name, step in steps.items()}
-        return [counted | {"deadlocks": 3}]
+        return [counted | {"deadlocks": 3, "threadless": 0}]
 
     def _log(self, queue: str) -> Sequence[Values]:
         used = 3_900 * 2**20 if self.ails else 700 * 2**20
@@ -268,8 +268,9 @@ class Shop(Driver):
                 "table_id": IDS[queue], "index_id": index, "name": name, "role": role, "scans": 500 * self.poll,
                 "bytes": 8_192 * 300, "latch_waits": 20 * self.poll, "latch_wait_s": 0.02 * self.poll,
                 "lock_waits": self.poll, "lock_wait_s": 2.0 * self.poll if queue == "letters" else 0.0,
-                "splits": 7 * self.poll, "forwarded": None, "inserted": 2**53 + inserted * self.poll,
-                "updated": updated * self.poll,
+                "splits": 7 * self.poll, "forwarded": None, "io_waits": 3 * self.poll,
+                "escalations_tried": 2 * self.poll, "escalations": self.poll, "sequential": index == 2,
+                "inserted": 2**53 + inserted * self.poll, "updated": updated * self.poll,
                 "deleted": deleted * self.poll, "live": live + (inserted - deleted) * self.poll,
                 "files": IDS[queue], "partitions": 1, "altered": 7, "called": f"dbo.{queue}", "readable": True,
             }
@@ -293,13 +294,16 @@ class Shop(Driver):
             "session": SLEEPER, "blocker": None, "holders": 0, "line": 0, "waiting_s": None, "mode": "",
             "object": "", "table_id": None, "state": "idle in transaction", "state_s": 7_400.0 + STEP_S * self.poll,
             "transaction_s": 7_440.0 + STEP_S * self.poll, "application": "legacy-batch", "host": "app-7",
-            "statement": "SELECT TOP (1) * FROM dbo.letters WITH (UPDLOCK)",
+            "statement": "SELECT TOP (1) * FROM dbo.letters WITH (UPDLOCK)", "transactions": 2,
+            "isolation": "serializable", "batch_s": 7_440.0, "reads": 1_204, "writes": 12, "memory": None,
+            "undone": None, "threads": None,
         }  # fmt: skip
         waiter = {
             "session": WAITER, "blocker": SLEEPER, "holders": 1, "line": 0, "waiting_s": 12.0 + STEP_S * self.poll,
             "mode": "U", "object": "dbo.letters row (8194443284a0)", "table_id": 13, "state": "active",
             "state_s": 12.0, "transaction_s": 12.0, "application": "mailer-3", "host": "app-3",
-            "statement": "EXEC dbo.letters_pop",
+            "statement": "EXEC dbo.letters_pop", "transactions": 1, "isolation": "read committed", "batch_s": 12.0,
+            "reads": 9, "writes": 0, "memory": 0, "undone": None, "threads": 1,
         }  # fmt: skip
         return [common | sleeper, common | waiter]
 

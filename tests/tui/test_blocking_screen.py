@@ -11,12 +11,13 @@ from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Kind
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
-from qmon.model.waits.blocking import Forest
+from qmon.model.waits.blocking import Forest, forest
 from qmon.tui import redacted
 from qmon.tui.actions.dialog import ActionDialog
 from qmon.tui.blocking.screen import SessionDetails
+from qmon.tui.blocking.tree import details
 from qmon.tui.widgets.lines import Lines
-from tests.tui.blocked import blocked_view, chain, tree
+from tests.tui.blocked import blocked_view, chain, head, tree, waits
 from tests.tui.driving import dashboard
 from tests.tui.scripted import NASTY, SAMPLED_AT, queue, snapshot, target, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
@@ -234,3 +235,33 @@ async def test_the_number_of_a_session_is_copied_without_its_branch() -> None:
         await d.press("4", "down", "y")
         assert d.app.clipboard.isdecimal()
         assert f"└─ {d.app.clipboard}" in d.text() or f"├─ {d.app.clipboard}" in d.text()
+
+
+def said_of(**known: object) -> str:
+    """The lines of the dialog about one session, with one blank between words."""
+    (place, *_) = forest([head(61, **known)]).places
+    return " ".join("".join(part for part, _ in line) for line in details(place, 200))
+
+
+def test_what_the_server_says_of_a_blocker_is_among_its_details() -> None:
+    said = said_of(
+        transactions=2, isolation="serializable", batch_s=7_431.0, reads=1_204, writes=1, memory=4 * 2**20,
+        state="rolling back", undone=0.35,
+    )  # fmt: skip
+    assert "open for 12 s · 2 transactions open · serializable · last batch began 2 h 03 m ago" in said
+    assert "1,204 pages read · 1 page written · 4.0 MB granted for sorts and hashes" in said
+    assert "35 % of its rollback is done" in said
+    bare = said_of(statement="SELECT 1")
+    assert not any(word in bare for word in ("transactions open", "batch", "page", "rollback", "granted"))
+
+
+@pytest.mark.parametrize(
+    ("threads", "said"), [(4, "for 12 s (4 of its threads)"), (1, "for 12 s lock"), (None, "for 12 s lock")]
+)
+def test_threads_of_one_session_are_one_that_waits(threads: int | None, said: str) -> None:
+    found = forest([head(61), *waits(71, 61, threads=threads)])
+    assert found.waiters == 1
+    place = found.find((71, ""))
+    assert place is not None
+    shown = " ".join("".join(part for part, _ in line) for line in details(place, 200))
+    assert said in " ".join(shown.split())

@@ -34,7 +34,7 @@ def locked(count: int, name: str) -> Verdict:
 def held(dead: int, who: str = "session 61") -> Verdict:
     """Held back by a session."""
     proof = f"{who} (idle in transaction, 2 m 05 s, app-7) keeps {dead:,} dead rows from vacuum"
-    return Verdict("vacuum held back", proof, WARNING, key="3", cause=who)
+    return Verdict("cleanup held back", proof, WARNING, key="3", cause=who)
 
 
 def having(name: str, *verdicts: Verdict, ready: float = 0.0) -> QueueView:
@@ -54,7 +54,7 @@ def test_a_cause_is_shared_where_the_evidence_of_two_queues_names_it() -> None:
     both = having("orders", locked(3, "orders"), held(12)), having("mails", locked(4, "mails"))
     (cause,) = shared_causes([*both, having("audit", held(20_000))])
     assert (cause.who, cause.verdict.code) == ("session 61", "everything locked")
-    assert cause.queues == {"everything locked": ("orders", "mails"), "vacuum held back": ("orders", "audit")}
+    assert cause.queues == {"everything locked": ("orders", "mails"), "cleanup held back": ("orders", "audit")}
     assert cause.about == f"{WHO} blocks"
     assert cause.rest(both[1].verdict.proof) == "4 sessions that want to lock demo.mails"
     assert shared_causes([both[0], having("audit", held(9, "session 62"))]) == ()
@@ -75,7 +75,7 @@ def test_a_row_names_its_verdict_where_that_is_not_the_one_above() -> None:
     queues = having("orders", locked(3, "orders")), having("mails", locked(4, "mails")), having("audit", held(20_000))
     own = causes.own_words(shared_causes(queues), queues)
     said = {name: each.verdict[0] for name, each in own.items()}
-    assert said == {"orders": "■ by session 61", "mails": "■ by session 61", "audit": "▲ vacuum held back"}
+    assert said == {"orders": "■ by session 61", "mails": "■ by session 61", "audit": "▲ cleanup held back"}
     assert own["mails"].proof == "4 sessions that want to lock demo.mails"
     assert own["audit"].proof == queues[2].verdict.proof
 
@@ -87,10 +87,10 @@ def test_each_verdict_of_a_cause_has_its_own_queues() -> None:
     (line,) = causes.lines(found, 16, 120)
     said = "".join(text for text, _ in line)
     assert said.startswith(" ■ everything locked  session 61 ")
-    assert "1 of 16 queues [4]  ledger  vacuum held back: 3" in said
+    assert "1 of 16 queues [4]  ledger  cleanup held back: 3" in said
     own = causes.own_words(found, queues)
     assert own["ledger"].verdict[0] == "■ by session 61"
-    assert own["audit"].verdict[0] == "▲ vacuum held back"
+    assert own["audit"].verdict[0] == "▲ cleanup held back"
 
 
 @pytest.mark.parametrize("cells", [20, 40, 80, 120, 200])

@@ -35,7 +35,7 @@ DOES = {
     "ring orphans": {"R": "act('repair')"},
     "poppers not claiming": {"4": "screen('blocking')"},
     "stuck in progress": {"2": "screen('queue')", "r": "act('requeue')"},
-    "vacuum held back": {"3": "screen('waits')"},
+    "cleanup held back": {"3": "screen('waits')"},
     "log-bound": {"3": "screen('waits')"},
     "latch-bound": {"3": "screen('waits')"},
     "log full": {"3": "screen('waits')"},

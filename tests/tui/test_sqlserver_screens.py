@@ -8,8 +8,9 @@ import pytest
 
 from qmon.model.text import milliseconds
 from qmon.model.view import View
+from qmon.tui.waits import usage
 from tests.tui.driving import Driver, dashboard
-from tests.tui.shop import POLLS, Values, polled
+from tests.tui.shop import POLLS, STEP_S, Values, polled
 
 pytestmark = pytest.mark.unit
 
@@ -99,3 +100,15 @@ def test_a_value_of_another_type_does_not_pass(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Shop, "_cost", wrong)
     with pytest.raises(AssertionError, match=r"probe/cost.buffers is bigint, not 12\.5"):
         polled(1)
+
+
+def test_escalations_and_waits_for_files_are_shown_by_index() -> None:
+    mails = polled()[1][-1].queue("mails")
+    assert mails is not None
+    assert mails.use is not None
+    table, index = mails.use.parts
+    assert (index.io_waits, index.escalations_tried, index.escalations) == (3 / STEP_S, 2 / STEP_S, 1 / STEP_S)
+    assert (table.sequential, index.sequential) == (False, True)
+    heading, *_, last = ["".join(part for part, _ in line) for line in usage.lines(mails, 200, 9)]
+    assert heading.split()[-3:] == ["IO/s", "ESC/s", "TRIED/s"]
+    assert last.split()[-3:] == ["1.5", "0.5", "1.0"]

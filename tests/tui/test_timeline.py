@@ -84,7 +84,7 @@ async def test_all_kinds_of_events_the_newest_first() -> None:
 
 
 async def test_one_cause_of_several_queues_is_one_row_with_their_names() -> None:
-    held = Verdict("vacuum held back", "session 61 keeps dead rows", Severity.WARNING, cause="session 61")
+    held = Verdict("cleanup held back", "session 61 keeps dead rows", Severity.WARNING, cause="session 61")
     async with dashboard() as d:
         memory = d.app.memory
         assert memory is not None

@@ -128,7 +128,7 @@ def test_rows_touched_per_pop_over_polls_with_what_it_was_before_the_holder() ->
     assert bound.use.before == pytest.approx(1.2)
     assert bound.use.rows_per_pop.value == pytest.approx(500.0)
     assert bound.use.dead == 3000
-    assert [v.code for v in bound.verdicts] == ["vacuum held back"]
+    assert [v.code for v in bound.verdicts] == ["cleanup held back"]
     assert bound.use.trend[-1] == pytest.approx(500.0)
     grown = next(part for part in bound.use.parts if part.name == "t_pkey")
     assert grown.growth == pytest.approx(4096.0)

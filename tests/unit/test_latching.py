@@ -59,6 +59,27 @@ def test_where_the_server_tells_index_and_page_they_are_named() -> None:
     assert "a page of public.t, most for page 1:8088 (PFS)" in (proof(heap, counted) or "")
 
 
+UNTOLD = tuple(replace(each, table_id=None, index_id=None, page="1:4711") for each in SEEN)
+"""Rows of SQL Server: they have the page but not its table."""
+LATCHED = (replace(TABLE, latch_waits=50.0), replace(PARTS[2], latch_waits=700.0, sequential=False))
+
+
+@pytest.mark.parametrize(
+    ("sequential", "key"),
+    [(False, "; OPTIMIZE_FOR_SEQUENTIAL_KEY is off"), (True, "; OPTIMIZE_FOR_SEQUENTIAL_KEY is on"), (None, "")],
+)
+def test_a_server_that_tells_no_table_is_believed_by_its_counters(sequential: bool | None, key: str) -> None:
+    counted = Waiting(WaitSource.COUNTED, 4.0, None, (WaitRate("wait", "PAGELATCH_EX", 3.0, 0.9, 1_000.0, 0.003),))
+    parts = (LATCHED[0], replace(LATCHED[1], sequential=sequential))
+    assert proof(UNTOLD, counted, replace(USE, parts=parts)) == (
+        "3.0 of 3.0 sessions at work wait for a page of index t_pkey of public.t, which has 70 % of such waits, most"
+        f" sessions for page 1:4711{key} (PAGELATCH_EX)"
+    )
+    others = tuple(replace(part, latch_waits=200.0) for part in parts)
+    assert proof(UNTOLD, counted, replace(USE, parts=others)) is None
+    assert proof(UNTOLD, counted, None) is None
+
+
 @pytest.mark.parametrize(
     ("seen", "waiting"),
     [

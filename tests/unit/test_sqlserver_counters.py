@@ -34,6 +34,9 @@ NOTHING: dict[str, object] = dict.fromkeys(
         "lock_wait_s",
         "splits",
         "forwarded",
+        "io_waits",
+        "escalations_tried",
+        "escalations",
         "inserted",
         "updated",
         "deleted",
@@ -160,3 +163,17 @@ def test_the_counters_of_a_database_are_found_by_the_name_that_the_server_gives_
     assert text.count(f"p.instance_name {names}") == 1
     assert text.count(f"RTRIM(p.instance_name) {names}") == 1
     assert "SQLServer:" not in text
+
+
+@pytest.mark.parametrize("waiting", [0, 7, None])
+def test_tasks_without_a_thread_are_among_the_waits(waiting: int | None) -> None:
+    rows: dict[str, Any] = {
+        "probe/server_counters": lambda _: ({"threadless": waiting},),
+        "probe/waits": lambda _: ({"kind": "Lock", "event": "LCK_M_U", "sessions": 2},),
+    }
+    shown = watched(FIFO, FACTS, rows, 2)[-1].server.waits
+    assert shown is not None
+    assert [(each.event, each.sessions) for each in shown] == [
+        ("LCK_M_U", 2),
+        *([("THREADPOOL", 7)] if waiting else []),
+    ]

@@ -242,6 +242,9 @@ def test_a_wait_for_a_transaction_names_its_table_and_gets_advice_of_its_own() -
     for name in ("deadlock_graphs", "deadlock_reports"):
         for version in ((16, 0), (AZURE, 0)):
             assert "(UnderlyingResource/*/@objectname)[1]" in queries.load("sqlserver", f"probe/{name}", version).text
+    reports = queries.load("sqlserver", "probe/blocked_reports", (16, 0)).text
+    assert "CHARINDEX(N' KEY: ', v.resource)" in reports
+    assert "COALESCE(NULLIF(r.object_id, 0), p.object_id)" in reports
     for event in ("LCK_M_S_XACT", "LCK_M_S_XACT_READ", "LCK_M_S_XACT_MODIFY"):
         found = meaning("Lock", event)
         assert found is not None

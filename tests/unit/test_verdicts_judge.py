@@ -97,7 +97,7 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
     assert "no pops" in undecided_of(seen, 0.0, {}, follow=True)
     for blind, codes in (
         (replace(seen, target=TargetEvidence()), {"log-bound", "latch-bound"}),
-        (replace(seen, snapshot=replace(READ, horizon=None, blocking=())), {"vacuum held back"}),
+        (replace(seen, snapshot=replace(READ, horizon=None, blocking=())), {"cleanup held back"}),
         (replace(seen, snapshot=replace(READ, horizon=(), blocking=None)), {"everything locked"}),
         (replace(seen, queue=replace(read, poppers=None)), {"no poppers", "poppers not claiming"}),
     ):
@@ -168,7 +168,7 @@ def test_what_is_unknown_for_a_moment_is_shown_and_is_no_event() -> None:
         ("clients", {"delivered twice"}),
         ("writers", {"everything locked"}),
         ("waits", {"everything locked", "latch-bound"}),
-        ("uses", {"statistics", "vacuum held back"}),
+        ("uses", {"statistics", "cleanup held back"}),
         ("pauses", {"paused"}),
         ("circles", {"deadlocks"}),
         ("statistics", {"statistics"}),

@@ -37,7 +37,6 @@ OF_ENGINE: Final = {
 }
 """Words that only one engine's people know."""
 EXCUSED: Final = {
-    "vacuum held back": "the name of a verdict of both engines; on SQL Server its proof names row versions",
     " from vacuum": "only where dead rows are counted, which SQL Server does not",
     " from vacuum: ": "the same",
     "vacuum can then remove up to ": "`versions.keeps` is asked first",
@@ -108,7 +107,7 @@ def proofs(engine: str) -> dict[str, str | None]:
     return {
         "statistics": STATISTICS.proof(stale),
         "deadlocks": DEADLOCKS.proof(replace(stale, target=target)),
-        "vacuum held back": HORIZON.proof(held),
+        "cleanup held back": HORIZON.proof(held),
     }
 
 

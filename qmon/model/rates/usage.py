@@ -29,6 +29,9 @@ class PopWork:
     forwarded: int | None = None
     ours: bool = True
     """What qmon itself read is known, and left out."""
+    io_waits: int | None = None
+    escalations_tried: int | None = None
+    escalations: int | None = None
 
     @property
     def nothing(self) -> bool:
@@ -43,7 +46,9 @@ class IndexUse:
     ``growth``: bytes per second over the last minutes; ``id``: the index as the server knows it, 0 the table.
     ``forwarded``: rows of a heap read by way of where they were before they grew (SQL Server).
     ``fragmented``: share of its pages that are out of order, 0 to 1, ``fragmented_s``: seconds since that was read,
-    ``unread``: why it is not (SQL Server).
+    ``unread``: why it is not (SQL Server). ``io_waits``: waits for a page to be read or written; ``escalations_tried``
+    and ``escalations``: locks of rows that were to become one of the whole table, and that did; ``sequential``: whether
+    OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server).
     """
 
     name: str
@@ -62,6 +67,10 @@ class IndexUse:
     fragmented: float | None = None
     fragmented_s: float | None = None
     unread: str = ""
+    io_waits: float | None = None
+    escalations_tried: float | None = None
+    escalations: float | None = None
+    sequential: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +126,19 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
     lock_waits = _less(now.lock_waits, before.lock_waits)
     splits = _less(now.splits, before.splits)
     forwarded = _less(now.forwarded, before.forwarded)
-    counts = (scans, rows, pages, latch_waits, lock_waits, splits, forwarded)
+    io_waits = _less(now.io_waits, before.io_waits)
+    tried = _less(now.escalations_tried, before.escalations_tried)
+    escalations = _less(now.escalations, before.escalations)
+    counts = (scans, rows, pages, latch_waits, lock_waits, splits, forwarded, io_waits, tried, escalations)
     if any(count is not None and count < 0 for count in counts):
         return None
     known = before.own_rows is not None and before.own_pages is not None and polls == 1
     scans = None if scans is None else max(0, scans - polls * (before.own_scans or 0))
     rows = None if rows is None else max(0, rows - polls * (before.own_rows or 0))
     pages = None if pages is None else max(0, pages - polls * (before.own_pages or 0))
-    return PopWork(scans, rows, pages, latch_waits, lock_waits, splits, forwarded, known)
+    return PopWork(
+        scans, rows, pages, latch_waits, lock_waits, splits, forwarded, known, io_waits, tried, escalations
+    )  # fmt: skip
 
 
 def works_between(

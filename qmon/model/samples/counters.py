@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from qmon.model.samples.polled import ServerSample
+from qmon.model.samples.polled import ServerSample, WaitSample
 
 
 @dataclass(frozen=True, slots=True)
 class ServerCounters:
-    """One row; totals since the server started. ``None``: this server has no such counter.
+    """One row; totals since the server started, but for ``threadless``. ``None``: this server has no such counter.
 
     ``commits`` are transactions of this database that wrote, ``transactions`` all of its that began,
-    ``log_flush_waits`` its commits that waited for the log; the others are the whole server's.
+    ``log_flush_waits`` its commits that waited for the log; the others are the whole server's. ``threadless``: tasks
+    that wait for a worker thread at this moment, which have no session yet.
     """
 
     commits: int | None
@@ -22,6 +23,7 @@ class ServerCounters:
     page_splits: int | None
     batches: int | None
     log_flush_waits: int | None
+    threadless: int | None = None
 
 
 def with_counters(server: ServerSample, counters: ServerCounters | None) -> ServerSample:
@@ -29,3 +31,12 @@ def with_counters(server: ServerSample, counters: ServerCounters | None) -> Serv
     if counters is None:
         return server
     return replace(server, commits=counters.commits, deadlocks=counters.deadlocks)
+
+
+def with_threadless(
+    waits: tuple[WaitSample, ...] | None, counters: ServerCounters | None
+) -> tuple[WaitSample, ...] | None:
+    """The waits of sessions, and those of tasks that have no thread yet (``THREADPOOL``)."""
+    if waits is None or counters is None or not counters.threadless:
+        return waits
+    return (*waits, WaitSample("CPU", "THREADPOOL", counters.threadless))

@@ -67,6 +67,12 @@ class BlockingSample:
     before the session in the line for it. ``holders`` and ``line`` count both kinds of blockers, also those beyond what
     is listed. ``mode`` and ``object``: the lock that is waited for; ``table_id``: the table it belongs to. The rest is
     about the session; ``started_at``: when it began, seconds since the epoch.
+
+    ``transactions``: transactions that it has begun and not ended, nested ones included. ``isolation``: its isolation
+    level; empty: not known. ``batch_s``: seconds since its last batch began. ``reads`` and ``writes``: pages that its
+    request has read in memory and written, or the session if it has no request. ``memory``: bytes granted to its
+    request. ``undone``: the share of its rollback that is done, 0 to 1. ``threads``: how many of its threads wait.
+    What is ``None`` the server does not say.
     """
 
     session: int
@@ -90,6 +96,14 @@ class BlockingSample:
     host: str
     database: str
     statement: str
+    transactions: int | None = None
+    isolation: str = ""
+    batch_s: float | None = None
+    reads: int | None = None
+    writes: int | None = None
+    memory: int | None = None
+    undone: float | None = None
+    threads: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +163,14 @@ class SequenceSample:
 
 @dataclass(frozen=True, slots=True)
 class PartialSample:
-    """One row a table of which our role may see a part of the rows only. ``why``: what hides the rest, one line;
-    ``helps``: who sees all."""
+    """One row a table of which our role may see a part of the rows only, or a column that is masked for it.
+
+    ``column_name``: that column, ``None``: rows are hidden. ``why``: what hides the rest, one line; ``helps``: who sees
+    all.
+    """
 
     table_id: int
+    column_name: str | None
     why: str
     helps: str
 

@@ -118,6 +118,10 @@ class UseSample:
         splits: pages split, or allocated because one was full.
         ghosts: rows deleted that still lie there (SQL Server); of a PostgreSQL table dead rows.
         forwarded: rows of a heap read by way of where they were before they grew (SQL Server).
+        io_waits: waits for one of its pages to be read or written (SQL Server).
+        escalations_tried: times that the server tried to lock the whole table in place of many rows (SQL Server).
+        escalations: times that it did.
+        sequential: whether OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server 2019 and later).
     """
 
     table_id: int
@@ -138,6 +142,10 @@ class UseSample:
     ghosts: int | None = None
     own_scans: int | None = None
     forwarded: int | None = None
+    io_waits: int | None = None
+    escalations_tried: int | None = None
+    escalations: int | None = None
+    sequential: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +168,10 @@ class TableCounterSample:
     lock_wait_s: float | None
     splits: int | None
     forwarded: int | None
+    io_waits: int | None
+    escalations_tried: int | None
+    escalations: int | None
+    sequential: bool | None
     inserted: int | None
     updated: int | None
     deleted: int | None

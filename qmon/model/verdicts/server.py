@@ -14,10 +14,11 @@ from qmon.model.samples.deadlocks import Circle, CircleSample
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.usage import StatisticsSample
 from qmon.model.samples.waits import LatchSample
-from qmon.model.text import duration, milliseconds, size
+from qmon.model.text import duration, milliseconds, percent, size
 from qmon.model.verdicts.rule import Rule, RuleInput, always, uncounted
 from qmon.model.waits.horizon_holders import culprit, name_of, who
 from qmon.model.waits.known import LOG_WAITS, PAGE_LATCHES
+from qmon.model.waits.waiting import WaitRate
 
 STALE_ROWS: Final = 10_000
 """Rows below which any plan is good enough."""
@@ -196,10 +197,34 @@ def _latch(s: RuleInput) -> str | None:
         return None
     tables = {c.table_id for c in (s.samples.counters, s.samples.data_counters) if c is not None}
     mine = [each for each in seen if each.table_id in tables]
+    names = ", ".join(rate.name for rate in rates[:2])
+    proof = f"{sessions:.1f} of {waiting.busy:.1f} sessions at work wait for a page of"
+    if all(each.table_id is None for each in seen):
+        found = _by_counters(s, rates, seen)
+        return f"{proof} {found} ({names})" if found else None
     if 2 * len({each.session for each in mine}) < len({each.session for each in seen}):
         return None  # most of them work on something else
-    names = ", ".join(rate.name for rate in rates[:2])
-    return f"{sessions:.1f} of {waiting.busy:.1f} sessions at work wait for a page of {_where(s, mine)} ({names})"
+    return f"{proof} {_where(s, mine)} ({names})"
+
+
+def _by_counters(s: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSample]) -> str:
+    """The index of this queue that has most waits for its pages, if the queue has half of them all; else empty.
+
+    For a server that does not say whose page it is, but counts such waits by index.
+    """
+    every = sum(rate.per_s or 0.0 for rate in rates)
+    parts = s.queue.use.parts if s.queue.use is not None else ()
+    own = sum(part.latch_waits or 0.0 for part in parts)
+    if not every or 2 * own < every:
+        return ""
+    most = max(parts, key=lambda part: part.latch_waits or 0.0)
+    table = _table(s, 0)
+    place = table if most.role == "table" else f"index {most.name} of {table}"
+    share = min(1.0, (most.latch_waits or 0.0) / every)
+    page = Counter(each.page for each in seen if each.page).most_common(1)
+    hot = f", most sessions for page {page[0][0]}" if page else ""
+    key = "" if most.sequential is None else f"; OPTIMIZE_FOR_SEQUENTIAL_KEY is {'on' if most.sequential else 'off'}"
+    return f"{place}, which has {percent(share)} of such waits{hot}{key}"
 
 
 def _where(s: RuleInput, seen: Sequence[LatchSample]) -> str:
@@ -284,7 +309,7 @@ def _holder(s: RuleInput) -> str:
 
 
 HORIZON = Rule(
-    "vacuum held back",
+    "cleanup held back",
     Severity.WARNING,
     4.0,
     _held,

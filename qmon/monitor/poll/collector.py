@@ -16,7 +16,7 @@ from qmon.model.first_list import first_list
 from qmon.model.guard import Guard
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
-from qmon.model.samples.counters import with_counters
+from qmon.model.samples.counters import ServerCounters, with_counters, with_threadless
 from qmon.model.samples.polled import (
     BlockingSample,
     CostSample,
@@ -168,7 +168,8 @@ class Collector:
         if server is None:
             reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
             raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
-        server = with_counters(server, first(results, "server_counters"))
+        counters: ServerCounters | None = first(results, "server_counters")
+        server = with_counters(server, counters)
         self._share(server)
         clock = first(results, "clock")
         one_trip = self._runner.one_trip and clock is not None
@@ -210,7 +211,7 @@ class Collector:
             server_ms=None if server_ms is None else server_ms + extra_ms,
             buffers=spent.buffers, cpu_ms=spent.cpu_ms,
             interval_s=self.observer.interval_s, server=server, queues=(*queues, *self._lost),
-            waits=results.get(("", "waits")), blocking=blocking,
+            waits=with_threadless(results.get(("", "waits")), counters), blocking=blocking,
             writers=results.get(("", "writers")), cost=first(results, "cost"),
             pauses=tuple(each for each in self._paused if each.until_at > server.now_at),
             operated=results.get(("", "operated")), clients=results.get(("", "clients")),
@@ -221,7 +222,7 @@ class Collector:
             procedures=procedures, fragments=self._slow.fragments(), plans=self._slow.plan_reader.read_since(),
             jobs=self._slow.job_reader.known(), blocked=self._slow.blocked.known(),
             circles=(*more.circles, *reported), latches=more.latches, version_store=more.version_store,
-            server_counters=first(results, "server_counters"), broker=self._broker.learn(results, server.now_at),
+            server_counters=counters, broker=self._broker.learn(results, server.now_at),
             observing=self.observer.observing(commits), first=self._first, every_s=self._turns.every_s,
             server_state=state,
         )  # fmt: skip

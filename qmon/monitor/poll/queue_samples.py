@@ -24,6 +24,7 @@ from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.scan_counts import uncounted, version_of
 from qmon.monitor.poll.budget import ProbeBudget
 from qmon.monitor.poll.server import ServerProbes
+from qmon.monitor.poll.withheld import withhold_masked
 from qmon.monitor.probes.listing import page_of
 from qmon.monitor.probes.locks import ROWS_HIDDEN, Locks
 from qmon.monitor.probes.memo import COUNT_LIMIT, FULL, Memo
@@ -113,7 +114,7 @@ class QueueFiling:
         )
         depth = probes.believed(first(results, "depth", queue), head, counted.count)
         memo.counted_apart = depth is not None or counted.count is not None
-        return QueueSamples(
+        samples = QueueSamples(
             layout=layout, counters=every.counters.get(facts.table_id),
             data_counters=every.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
             last_id=issued.last_value if issued else None, head=head, head_limit=head_limit,
@@ -130,6 +131,8 @@ class QueueFiling:
             messages=messages, page=page, unknown=unknown, left_out=left_out, strange=strange,
             partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
         )  # fmt: skip
+        masked = every.masked.get(facts.table_id)
+        return samples if masked is None else withhold_masked(samples, masked, facts.order_by)
 
     def counting(
         self, queues: Sequence[QueueSamples], probes: Mapping[str, QueueProbes], now_at: float, *, uncounted: bool

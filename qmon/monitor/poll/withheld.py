@@ -1,21 +1,28 @@
 """Takes out of a snapshot what shows only a part of the sessions or of the work, and puts in why it is unknown.
 
 A role without the right to see other sessions still gets rows: its own. ``track_activities`` and ``track_counts`` leave
-rows with nothing in them. Such rows look like a quiet server.
+rows with nothing in them. Such rows look like a quiet server. A masked column has values that look like others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from qmon.model.layout.layout import Layout
 from qmon.model.samples.horizon import HolderKind, HorizonSample
+from qmon.model.samples.messages import NO_DIAGNOSTICS
 from qmon.model.samples.polled import ServerSample
 from qmon.model.samples.waits import WaitSource
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure, QueueSamples, Snapshot
 from qmon.model.waits.horizon_holders import culprit
 
 _NO_RIGHT: Final = "our role sees only its own sessions: the waits, statements and ages of others are unknown"
+_OF_ROWS: Final = (
+    "ready", "in_progress", "stuck", "scheduled", "dead", "blocked", "blocked_oldest", "oldest", "gap", "fill",
+)  # fmt: skip
+"""Figures that statements make of the columns that say which message a row is, and in which state."""
 _NO_COUNTS: Final = "track_counts is off on this server: nothing counts the rows that are pushed and popped"
 
 
@@ -64,3 +71,52 @@ def _uncounted(q: QueueSamples) -> QueueSamples:
     if q.counters is None or q.ring is not None or q.totals is not None:
         return q
     return replace(q, counters=replace(q.counters, counted=False), unknown={"rates": _NO_COUNTS, **q.unknown})
+
+
+def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | None) -> QueueSamples:
+    """Return the samples without values that come from masked columns, with the reasons in ``unknown``.
+
+    The server compares the real value in a condition but returns the mask for each expression of such a column. Which
+    statement does which is not tried: a figure that may be made of a mask is unknown.
+
+    Args:
+        q: the samples of a queue.
+        masked: what helps, by masked column.
+        order_by: the column that the head is sought along.
+    """
+    layout = q.layout
+    every = _masked(masked, *_telling(layout), order_by)
+    if every is not None:
+        return replace(
+            q, head=None, last_id=None, progress=None, in_progress_ids=None, held=None, locked=(), scheduled=None,
+            dead=None, blocked=None, ring=None, depth=None, count=None, diagnostics=NO_DIAGNOSTICS, strange=None,
+            messages=None, page=None, unknown={**q.unknown, **dict.fromkeys(_OF_ROWS, every)},
+        )  # fmt: skip
+    owner = layout.owner.column if layout.owner is not None else None
+    if masked.keys() & {owner, layout.enqueued_at, layout.started_at, layout.attempts, layout.priority}:
+        q = replace(q, diagnostics=NO_DIAGNOSTICS)
+    if owner in masked and q.messages is not None:
+        q = replace(q, messages=tuple(replace(each, owner=None) for each in q.messages))
+    pushed = _masked(masked, layout.enqueued_at)
+    if pushed is not None:
+        head, ring = q.head and replace(q.head, oldest_s=None), q.ring and replace(q.ring, oldest_s=None)
+        q = replace(q, head=head, ring=ring, count=None, unknown={**q.unknown, "oldest": pushed})
+    taken = _masked(masked, layout.started_at)
+    if taken is not None:
+        progress = q.progress and replace(q.progress, stuck=None, longest_s=None)
+        q = replace(q, progress=progress, in_progress_ids=None, count=None, unknown={**q.unknown, "stuck": taken})
+    return q
+
+
+def _masked(masked: Mapping[str, str], *columns: str | None) -> str | None:
+    """The first of these columns that is masked, and what helps, in one line."""
+    for column in columns:
+        if column is not None and column in masked:
+            return f"column {column} is masked for our role; this helps: {masked[column]}"
+    return None
+
+
+def _telling(layout: Layout) -> tuple[str | None, ...]:
+    """The columns that say which message a row is, and in which state."""
+    ring = (layout.ring.slot, layout.ring.turn, layout.ring.message_id, layout.ring.unread) if layout.ring else ()
+    return (*layout.ids, layout.state.column if layout.state is not None else None, layout.due_at, *ring)

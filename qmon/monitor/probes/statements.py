@@ -118,12 +118,14 @@ def first(results: Results, probe: str, queue: str = "") -> Any:
 class Found:
     """Sorted once a poll, so that many queues cost no more than their number.
 
-    ``queues``: queue → probe → its records; ``partial``: table → why our role sees only a part of it.
+    ``queues``: queue → probe → its records; ``partial``: table → why our role sees only a part of it;
+    ``masked``: table → column that is masked for it → what helps.
     """
 
     queues: Mapping[str, Mapping[str, tuple[Any, ...]]]
     counters: Mapping[int, CounterSample]
     partial: Mapping[int, str]
+    masked: Mapping[int, Mapping[str, str]]
     sequences: Mapping[int, SequenceSample]
 
     def of(self, queue: str) -> Mapping[str, tuple[Any, ...]]:
@@ -137,9 +139,14 @@ def found_in(results: Results) -> Found:
     for (queue, probe), records in results.items():
         queues[queue][probe] = records
     every = queues[""]
+    masked: defaultdict[int, dict[str, str]] = defaultdict(dict)
+    for each in every.get("partial", ()):
+        if each.column_name is not None:
+            masked[each.table_id][each.column_name] = each.helps
     return Found(
         queues,
         {each.table_id: each for each in every.get("counters", ())},
-        {each.table_id: each.why for each in every.get("partial", ())},
+        {each.table_id: each.why for each in every.get("partial", ()) if each.column_name is None},
+        masked,
         {each.sequence_id: each for each in every.get("sequences", ())},
     )

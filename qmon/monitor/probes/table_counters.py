@@ -46,5 +46,6 @@ def _use(row: TableCounterSample) -> UseSample:
         rows_read=None, pages=None, own_rows=None, own_pages=None, bytes=row.bytes,
         latch_waits=row.latch_waits, latch_wait_s=row.latch_wait_s,
         lock_waits=row.lock_waits, lock_wait_s=row.lock_wait_s, splits=row.splits,
-        forwarded=row.forwarded,
+        forwarded=row.forwarded, io_waits=row.io_waits, escalations_tried=row.escalations_tried,
+        escalations=row.escalations, sequential=row.sequential,
     )  # fmt: skip

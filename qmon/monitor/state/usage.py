@@ -194,15 +194,11 @@ class UseTrack:
     def _part(self, key: Key, use: UseSample, at: float, fragmentation: Fragmentation | None) -> IndexUse:
         seconds = sum(tick.seconds for tick in self._ticks)
         works = [tick.work[key] for tick in self._ticks if key in tick.work]
-        done = [(w.scans, w.rows, w.pages, w.latch_waits, w.lock_waits, w.splits, w.forwarded) for w in works]
-        counts = zip(*done, strict=True)
-        rates = [_per_second(each, seconds) for each in counts] or [None] * 7
-        scans, rows, pages, latch_waits, lock_waits, splits, forwarded = rates
+        rates = {name: _per_second([getattr(work, name) for work in works], seconds) for name in _COUNTED}
         read_at = fragmentation.read_at if fragmentation is not None else None
         return IndexUse(
             name=use.name, role=use.role, id=use.index_id, bytes=use.bytes, ghosts=use.ghosts,
-            growth=self._growth(key, use, at), scans=scans, rows=rows, pages=pages,
-            latch_waits=latch_waits, lock_waits=lock_waits, splits=splits, forwarded=forwarded,
+            growth=self._growth(key, use, at), sequential=use.sequential, **rates,
             fragmented=fragmentation.fragmented if fragmentation is not None else None,
             fragmented_s=None if read_at is None else max(0.0, at - read_at),
             unread=fragmentation.unread if fragmentation is not None else "",
@@ -223,6 +219,13 @@ class UseTrack:
 def _per_second(counts: Sequence[float | None], seconds: float) -> float | None:
     known = [count for count in counts if count is not None]
     return sum(known) / seconds if known and seconds > 0 else None
+
+
+_COUNTED: Final = (
+    "scans", "rows", "pages", "latch_waits", "lock_waits", "splits", "forwarded", "io_waits", "escalations_tried",
+    "escalations",
+)  # fmt: skip
+"""Counters of a table or index, by their names in both ``PopWork`` and ``IndexUse``."""
 
 
 class ReadsTrack:

@@ -26,6 +26,9 @@ _COLUMNS: Final[tuple[tuple[str, _Of, Callable[[float], str]], ...]] = (
     ("LOCK/s", lambda part: part.lock_waits, figures.aligned_rate),
     ("SPLIT/s", lambda part: part.splits, figures.aligned_rate),
     ("FWD/s", lambda part: part.forwarded, figures.aligned_rate),
+    ("IO/s", lambda part: part.io_waits, figures.aligned_rate),
+    ("ESC/s", lambda part: part.escalations, figures.aligned_rate),
+    ("TRIED/s", lambda part: part.escalations_tried, figures.aligned_rate),
     ("FRAG", lambda part: part.fragmented, text.percent),
     ("DEAD", lambda part: part.ghosts, text.count),
 )

@@ -24,6 +24,14 @@
 -- > host          where it comes from
 -- > database      where it is connected
 -- > statement     its last statement, shortened
+-- > transactions  NULL: a session has one at most
+-- > isolation     empty: the server does not show it
+-- > batch_s       seconds since its last statement began
+-- > reads         NULL: not counted by session
+-- > writes        NULL: likewise
+-- > memory        NULL: there are no grants
+-- > undone        NULL: a rollback takes no time
+-- > threads       how many of its processes wait, parallel workers included; NULL: none
 WITH locks AS MATERIALIZED (
     SELECT
         l.pid, l.locktype, l.relation, l.page, l.tuple, l.transactionid, l.classid, l.objid, l.objsubid, l.database,
@@ -142,7 +150,15 @@ SELECT
     coalesce(a.application_name, '') AS application,
     coalesce(host(a.client_addr), CASE a.backend_type WHEN 'client backend' THEN 'this server' END, '') AS host,
     coalesce(CAST(d.datname AS text), CAST(own.database AS text), '') AS database,
-    coalesce(left(a.query, CAST(:chars AS int)), '') AS statement
+    coalesce(left(a.query, CAST(:chars AS int)), '') AS statement,
+    CAST(NULL AS int) AS transactions,
+    CAST('' AS text) AS isolation,
+    CAST(extract(epoch FROM clock_timestamp() - a.query_start) AS float8) AS batch_s,
+    CAST(NULL AS bigint) AS reads,
+    CAST(NULL AS bigint) AS writes,
+    CAST(NULL AS bigint) AS memory,
+    CAST(NULL AS float8) AS undone,
+    CAST((SELECT nullif(count(DISTINCT x.pid), 0) FROM waiting AS x WHERE x.session = f.session) AS int) AS threads
 FROM found AS f
 LEFT JOIN people AS a ON a.pid = nullif(f.session, 0)
 LEFT JOIN gids AS own ON f.session = 0 AND own.virtualtransaction = f.own

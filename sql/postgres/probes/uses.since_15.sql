@@ -19,6 +19,10 @@
 -- > lock_wait_s  NULL: not counted
 -- > splits       NULL: not counted
 -- > forwarded    NULL: there are none
+-- > io_waits     NULL: not counted
+-- > escalations_tried NULL: locks are not escalated
+-- > escalations  NULL: likewise
+-- > sequential   NULL: there is no such option
 -- > ghosts       of a table its dead rows
 -- > own_scans  scans begun by our own session and not handed in yet
 WITH RECURSIVE part AS (
@@ -56,6 +60,10 @@ SELECT
     CAST(NULL AS float8) AS lock_wait_s,
     CAST(NULL AS bigint) AS splits,
     CAST(NULL AS bigint) AS forwarded,
+    CAST(NULL AS bigint) AS io_waits,
+    CAST(NULL AS bigint) AS escalations_tried,
+    CAST(NULL AS bigint) AS escalations,
+    CAST(NULL AS boolean) AS sequential,
     CAST(sum(CASE p.role WHEN 'table' THEN pg_stat_get_dead_tuples(p.id) END) AS bigint) AS ghosts,
     CAST(sum(pg_stat_get_xact_numscans(p.id)) AS bigint) AS own_scans
 FROM part AS p

@@ -18,6 +18,10 @@
 -- > lock_wait_s  NULL: not counted
 -- > splits       NULL: not counted
 -- > forwarded    NULL: there are none
+-- > io_waits     NULL: not counted
+-- > escalations_tried NULL: locks are not escalated
+-- > escalations  NULL: likewise
+-- > sequential   NULL: there is no such option
 -- > ghosts       of a table its dead rows
 -- > own_scans  NULL: not known
 WITH RECURSIVE part AS (
@@ -55,6 +59,10 @@ SELECT
     CAST(NULL AS float8) AS lock_wait_s,
     CAST(NULL AS bigint) AS splits,
     CAST(NULL AS bigint) AS forwarded,
+    CAST(NULL AS bigint) AS io_waits,
+    CAST(NULL AS bigint) AS escalations_tried,
+    CAST(NULL AS bigint) AS escalations,
+    CAST(NULL AS boolean) AS sequential,
     CAST(sum(CASE p.role WHEN 'table' THEN pg_stat_get_dead_tuples(p.id) END) AS bigint) AS ghosts,
     CAST(NULL AS bigint) AS own_scans
 FROM part AS p

@@ -7,7 +7,8 @@
 -- :chars               so many characters of a statement at most
 -- > at                  when it was reported, seconds since the epoch
 -- > waited_s            seconds that the session had waited
--- > table_id            table of the lock; NULL where the report does not name it
+-- > table_id            table of the lock; NULL if the report does not name it. With optimized locking the lock is on a
+--                       transaction: the table is that of the key in the description of the wait
 -- > session             session that waited
 -- > application         its application name
 -- > statement           what it ran, shortened
@@ -22,7 +23,7 @@ SELECT TOP (20)
     CAST(DATEDIFF(DAY, '19700101', r.at) * 86400.0 + DATEDIFF(SECOND, CAST(r.at AS date), r.at) AS float)
         + DATEPART(MILLISECOND, r.at) / 1000.0 AS at,
     CAST(COALESCE(r.duration, 0) / 1000000.0 AS float) AS waited_s,
-    CAST(CASE h.here WHEN 1 THEN NULLIF(r.object_id, 0) END AS bigint) AS table_id,
+    CAST(CASE h.here WHEN 1 THEN COALESCE(NULLIF(r.object_id, 0), p.object_id) END AS bigint) AS table_id,
     COALESCE(b.item.value('@spid', 'int'), 0) AS session,
     CAST(COALESCE(CASE h.here WHEN 1 THEN b.item.value('@clientapp', 'nvarchar(128)') END, N'') AS nvarchar(128)) AS application,
     CAST(COALESCE(
@@ -63,4 +64,12 @@ FROM (
 CROSS APPLY r.report.nodes('/blocked-process-report/blocked-process/process') AS b(item)
 CROSS APPLY r.report.nodes('/blocked-process-report/blocking-process/process') AS o(item)
 CROSS APPLY (SELECT CASE WHEN r.database_id = DB_ID() THEN 1 ELSE 0 END AS here) AS h
+-- Such as "XACT: 5:6081:0 KEY: 5:72057594048610304 (8194443284a0)": behind the database's number the index of the key.
+CROSS APPLY (
+    SELECT CAST(SUBSTRING(v.resource, NULLIF(CHARINDEX(N' KEY: ', v.resource), 0) + 6, 100) AS nvarchar(100)) AS [key]
+    FROM (SELECT b.item.value('@waitresource', 'nvarchar(200)') AS resource) AS v
+) AS w
+CROSS APPLY (SELECT SUBSTRING(w.[key], CHARINDEX(N':', w.[key]) + 1, 20) AS hobt) AS x
+LEFT JOIN sys.partitions AS p WITH (NOLOCK)
+    ON p.hobt_id = TRY_CAST(LEFT(x.hobt, PATINDEX(N'%[^0-9]%', x.hobt + N' ') - 1) AS bigint)
 ORDER BY r.at DESC

@@ -26,11 +26,20 @@
 -- > host          where it comes from
 -- > database      where it works
 -- > statement     its last statement, shortened; empty where it was not asked for
+-- > transactions  transactions that it has begun and not ended, nested ones included
+-- > isolation     its isolation level; empty: not known
+-- > batch_s       seconds since its last batch began
+-- > reads         pages that its request has read in memory; of the session if it has no request
+-- > writes        pages written, likewise
+-- > memory        bytes granted to its request
+-- > undone        share of its rollback that is done, 0 to 1; NULL: it does not roll back
+-- > threads       how many of its threads wait for that blocker
 WITH tasks AS (
     SELECT TOP (:limit)
         CAST(t.session_id AS int) AS session,
         CAST(t.blocking_session_id AS int) AS blocker,
         MAX(CASE WHEN s.program_name LIKE N'qmon %' AND s.program_name <> N'qmon load' THEN 1 ELSE 0 END) AS ours,
+        COUNT(DISTINCT t.waiting_task_address) AS threads,
         MAX(t.wait_duration_ms) AS waited_ms,
         MAX(t.resource_address) AS resource_address,
         MAX(SUBSTRING(t.resource_description, CHARINDEX(N'hobtid=', t.resource_description) + 7, 20)) AS hobt
@@ -51,6 +60,7 @@ pairs AS (
         CAST(COALESCE(CONVERT(nvarchar(36), d.request_owner_guid), N'') AS nvarchar(36)) AS gid,
         CASE WHEN b.session_id IS NULL THEN 0 ELSE 1 END AS ahead,
         t.waited_ms,
+        t.threads,
         l.resource_type,
         -- With optimized locking the lock is on a transaction; the description of the wait names the index that it is about.
         CASE l.resource_type
@@ -114,6 +124,7 @@ found AS (
         SUM(CASE t.side WHEN 1 THEN 1 - t.ahead ELSE 0 END) OVER (PARTITION BY t.who, t.side) AS holders,
         SUM(CASE t.side WHEN 1 THEN t.ahead ELSE 0 END) OVER (PARTITION BY t.who, t.side) AS line,
         CASE t.side WHEN 1 THEN t.waited_ms END AS waited_ms,
+        CASE t.side WHEN 1 THEN t.threads END AS threads,
         CASE t.side WHEN 1 THEN t.resource_type END AS resource_type,
         CASE t.side WHEN 1 THEN t.resource_associated_entity_id END AS resource_associated_entity_id,
         CASE t.side WHEN 1 THEN t.resource_description END AS resource_description,
@@ -167,7 +178,23 @@ SELECT TOP (4000)
     CAST(COALESCE(s.program_name, N'') AS nvarchar(128)) AS application,
     CAST(COALESCE(s.host_name, N'') AS nvarchar(128)) AS host,
     CAST(COALESCE(DB_NAME(r.database_id), N'') AS nvarchar(128)) AS [database],
-    CAST(COALESCE(LEFT(t.text, :chars), N'') AS nvarchar(4000)) AS statement
+    CAST(COALESCE(LEFT(t.text, :chars), N'') AS nvarchar(4000)) AS statement,
+    CAST(s.open_transaction_count AS int) AS transactions,
+    CAST(CASE COALESCE(r.transaction_isolation_level, s.transaction_isolation_level)
+        WHEN 1 THEN 'read uncommitted'
+        WHEN 2 THEN 'read committed'
+        WHEN 3 THEN 'repeatable read'
+        WHEN 4 THEN 'serializable'
+        WHEN 5 THEN 'snapshot'
+        ELSE ''
+    END AS varchar(20)) AS isolation,
+    CAST(CASE WHEN s.last_request_start_time > '19000102' THEN DATEDIFF(DAY, s.last_request_start_time, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, s.last_request_start_time, GETDATE()), s.last_request_start_time), GETDATE()) / 1000.0 END AS float) AS batch_s,
+    CAST(COALESCE(r.logical_reads, s.logical_reads) AS bigint) AS reads,
+    CAST(COALESCE(r.writes, s.writes) AS bigint) AS writes,
+    CAST(r.granted_query_memory AS bigint) * 8192 AS memory,
+    CAST(CASE WHEN x.rolls_back = 1 OR r.command LIKE N'%ROLLBACK%' THEN r.percent_complete / 100.0 END AS float) AS undone,
+    CAST(f.threads AS int) AS threads
 FROM found AS f
 LEFT JOIN sys.dm_exec_sessions AS s ON s.session_id = f.session
 LEFT JOIN sys.partitions AS p WITH (NOLOCK)
@@ -181,7 +208,16 @@ LEFT JOIN sys.objects AS o WITH (NOLOCK)
     )
 LEFT JOIN sys.schemas AS h WITH (NOLOCK) ON h.schema_id = o.schema_id
 OUTER APPLY (
-    SELECT TOP (1) q.session_id, q.command, q.database_id, q.sql_handle
+    SELECT TOP (1)
+        q.session_id,
+        q.command,
+        q.database_id,
+        q.sql_handle,
+        q.transaction_isolation_level,
+        q.logical_reads,
+        q.writes,
+        q.granted_query_memory,
+        q.percent_complete
     FROM sys.dm_exec_requests AS q
     WHERE q.session_id = f.session
     ORDER BY q.request_id

@@ -6,6 +6,7 @@
 -- > page_splits     pages split, of the whole server
 -- > batches         batches received, by the whole server
 -- > log_flush_waits commits of this database that waited for the log to be written
+-- > threadless      tasks of the whole server that wait for a worker thread at this moment: they have no request yet
 SELECT
     MAX(CASE WHEN c.counter = N'Write Transactions/sec' AND c.own = 1 THEN c.total END) AS commits,
     MAX(CASE WHEN c.counter = N'Transactions/sec' AND c.own = 1 THEN c.total END) AS transactions,
@@ -13,7 +14,13 @@ SELECT
     MAX(CASE WHEN c.counter = N'Lock Timeouts/sec' THEN c.total END) AS lock_timeouts,
     MAX(CASE WHEN c.counter = N'Page Splits/sec' THEN c.total END) AS page_splits,
     MAX(CASE WHEN c.counter = N'Batch Requests/sec' THEN c.total END) AS batches,
-    MAX(CASE WHEN c.counter = N'Log Flush Waits/sec' AND c.own = 1 THEN c.total END) AS log_flush_waits
+    MAX(CASE WHEN c.counter = N'Log Flush Waits/sec' AND c.own = 1 THEN c.total END) AS log_flush_waits,
+    (
+        SELECT CAST(COUNT(*) AS int)
+        FROM sys.dm_os_waiting_tasks AS w
+        WHERE w.wait_type = N'THREADPOOL'
+            AND w.session_id IS NULL
+    ) AS threadless
 FROM (
     SELECT
         RTRIM(p.counter_name) AS counter,

@@ -18,6 +18,10 @@
 -- > lock_wait_s  seconds waited for these
 -- > splits       pages allocated because one was full, page splits included
 -- > forwarded    rows of a heap that were read by way of where they were before they grew; NULL: of an index
+-- > io_waits     waits for a page to be read from or written to a file (PAGEIOLATCH)
+-- > escalations_tried times that the server tried to lock the whole table or partition in place of many rows
+-- > escalations  times that it did
+-- > sequential   OPTIMIZE_FOR_SEQUENTIAL_KEY is on; NULL: before 2019, or a heap
 -- > inserted     rows inserted
 -- > updated      rows updated
 -- > deleted      rows deleted
@@ -45,6 +49,10 @@ SELECT TOP (1000)
     s.lock_wait_s,
     s.splits,
     CASE WHEN i.index_id = 0 THEN s.forwarded END AS forwarded,
+    s.io_waits,
+    s.escalations_tried,
+    s.escalations,
+    CAST(INDEXPROPERTY(t.table_id, i.name, 'IsOptimizedForSequentialKey') AS bit) AS sequential,
     CAST(CASE WHEN s.inserted IS NOT NULL THEN COALESCE(m.pushed, s.inserted) END AS bigint) AS inserted,
     CAST(COALESCE(s.updated + s.inserted - m.pushed, s.updated) AS bigint) AS updated,
     CAST(COALESCE(s.deleted - s.inserted + m.pushed, s.deleted) AS bigint) AS deleted,
@@ -71,6 +79,9 @@ LEFT JOIN (
         CAST(SUM(u.row_lock_wait_in_ms + u.page_lock_wait_in_ms) / 1000.0 AS float) AS lock_wait_s,
         CAST(SUM(u.leaf_allocation_count + u.nonleaf_allocation_count) AS bigint) AS splits,
         CAST(SUM(u.forwarded_fetch_count) AS bigint) AS forwarded,
+        CAST(SUM(u.page_io_latch_wait_count) AS bigint) AS io_waits,
+        CAST(SUM(u.index_lock_promotion_attempt_count) AS bigint) AS escalations_tried,
+        CAST(SUM(u.index_lock_promotion_count) AS bigint) AS escalations,
         CAST(SUM(u.leaf_insert_count) AS bigint) AS inserted,
         CAST(SUM(u.leaf_update_count) AS bigint) AS updated,
         CAST(SUM(u.leaf_delete_count + u.leaf_ghost_count) AS bigint) AS deleted

@@ -1,0 +1,39 @@
+-- Rows of these tables that a security policy hides from our login, and columns that are masked for it. Whom a policy lets see
+-- all, only the function of its predicate knows. A login that has neither VIEW DEFINITION nor ALTER ANY SECURITY POLICY is shown
+-- no policy.
+-- :tables       table ids, separated by commas
+-- > table_id    one of these
+-- > column_name a column that is masked for our login; NULL: rows are hidden
+-- > why         what hides them
+-- > helps       who sees all
+SELECT
+    CAST(t.id AS bigint) AS table_id,
+    CAST(h.column_name AS nvarchar(128)) AS column_name,
+    CAST(h.why AS nvarchar(200)) AS why,
+    CAST(h.helps AS nvarchar(800)) AS helps
+FROM (
+    SELECT CAST(N'<i>' + REPLACE(CAST(:tables AS nvarchar(max)), N',', N'</i><i>') + N'</i>' AS xml) AS list
+) AS l
+CROSS APPLY l.list.nodes('/i') AS v(item)
+CROSS APPLY (SELECT v.item.value('.', 'int') AS id) AS t
+CROSS APPLY (
+    SELECT
+        CAST(NULL AS nvarchar(128)) AS column_name,
+        N'a security policy filters this table: our login may see a part of the rows' AS why,
+        N'the function of its predicate says who sees all' AS helps
+    FROM sys.security_predicates AS p
+    JOIN sys.security_policies AS s ON s.object_id = p.object_id AND s.is_enabled = 1
+    WHERE p.target_object_id = t.id AND p.predicate_type = 0
+    UNION ALL
+    SELECT
+        c.name,
+        N'column ' + c.name + N' is masked for this login',
+        N'GRANT UNMASK ON OBJECT::' + n.name + N' (' + QUOTENAME(c.name) + N') TO ' + QUOTENAME(USER_NAME())
+    FROM sys.columns AS c
+    CROSS APPLY (
+        SELECT QUOTENAME(OBJECT_SCHEMA_NAME(c.object_id)) + N'.' + QUOTENAME(OBJECT_NAME(c.object_id)) AS name
+    ) AS n
+    WHERE c.object_id = t.id
+        AND c.is_masked = 1
+        AND COALESCE(HAS_PERMS_BY_NAME(n.name, N'OBJECT', N'UNMASK', c.name, N'COLUMN'), 0) = 0
+) AS h
