@@ -12,6 +12,7 @@ from qmon.model.figure import Verdict
 from qmon.model.group_view import group_views
 from qmon.model.ranking import Ranking
 from qmon.model.shared_causes import SharedCause, shared_causes
+from qmon.model.text import counted
 from qmon.model.verdicts.access import unreachable
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus, Phase
@@ -142,7 +143,7 @@ class OverviewScreen(ArrangedScreen):
         )
         count = len(self.grid.keys)
         of = f"{count} of {len(view.queues)}" if self.filter_text else f"{count}"
-        self.show_heading("queues-heading", "queues", of)
+        self.show_heading("queues-heading", "queues", of + self._to_keep(view))
         if view.server.broker is not None:
             self.show_heading("broker-heading", "Service Broker", broker.summary(view.server.broker))
         queue = self._selected(view)
@@ -176,6 +177,15 @@ class OverviewScreen(ArrangedScreen):
         self.app.selected = message.key
         self.app.switch_mode("queue")
 
+    def _to_keep(self, view: View) -> str:
+        """How many queues are only guessed and how many more tables may be queues; empty if nothing can be kept."""
+        guessed = sum(queue.layout.is_guess for queue in view.queues)
+        watched = {table for queue in view.queues for table in (queue.layout.table, queue.layout.data_table)}
+        more = len(self.app.maybe_queues - watched)
+        parts = [f"{guessed} only guessed"] if guessed else []
+        parts += [f"{counted(more, 'more table')} may be {'a queue' if more == 1 else 'queues'}"] if more else []
+        return f" · W: {', '.join(parts)}" if parts and not self.app.unwritten else ""
+
     @property
     def _no_queue(self) -> str:
         more = "" if self.app.unwritten else "; W lists tables that may be queues"
@@ -185,19 +195,10 @@ class OverviewScreen(ArrangedScreen):
         """Ask for an exact count of the queue under the cursor."""
         self.app.count_exactly(self.grid.cursor)
 
-    def action_propose(self) -> None:
-        """List what looks like a queue, to be written into the configuration."""
-        self.app.propose()
-
     @property
     def usual(self) -> tuple[GridColumn, ...]:
         """The columns that are there where none are chosen."""
         return overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
-
-    def unavailable(self) -> dict[str, str]:
-        """By the id of a key why it can do nothing now."""
-        why = self.app.unwritten
-        return super().unavailable() | ({"propose": why} if why else {})
 
     def on_screen_resume(self) -> None:
         """Put the cursor on the queue that was shown meanwhile."""
