@@ -75,7 +75,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         memory: what was seen since the start; ``None`` in a replay.
         moment: which one the history screen is to show when it appears, seconds since the epoch.
         fixed: why the source can be asked for nothing more than it gives, in one line; empty where it can.
-        maybe_queues: tables that may be queues and that the configuration does not name; empty until they were looked for.
+        maybe_queues: tables that may be queues and that the configuration does not name; empty until they were found.
         unwritten: why no queue can be written into the configuration from here; empty where one can.
         failed: what to tell the operator after the screen is gone, where the app itself has failed.
     """

@@ -9,14 +9,15 @@ import pytest
 from qmon.model.budget import Observing, Throttled
 from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Kind
+from qmon.model.samples.polled import BlockingSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
-from qmon.model.waits.blocking import Forest
+from qmon.model.waits.blocking import Forest, forest
 from qmon.tui import redacted
 from qmon.tui.actions.dialog import ActionDialog
 from qmon.tui.blocking.screen import SessionDetails
 from qmon.tui.widgets.lines import Lines
-from tests.tui.blocked import blocked_view, chain, tree
+from tests.tui.blocked import blocked_view, chain, head, tree, waits
 from tests.tui.driving import dashboard
 from tests.tui.scripted import NASTY, SAMPLED_AT, queue, snapshot, target, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
@@ -234,3 +235,23 @@ async def test_the_number_of_a_session_is_copied_without_its_branch() -> None:
         await d.press("4", "down", "y")
         assert d.app.clipboard.isdecimal()
         assert f"└─ {d.app.clipboard}" in d.text() or f"├─ {d.app.clipboard}" in d.text()
+
+
+async def test_an_open_dialog_goes_on_with_its_session_and_ends_no_other() -> None:
+    script = Script()
+
+    def given(poll: int, *rows: BlockingSample) -> View:
+        return view(sequence=poll, at=2.0 * poll, server=target(blocking=forest(rows)))
+
+    holder = head(61, transaction_s=182.0)
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
+        await d.give(given(1, holder, *waits(71, 61, waiting_s=181.0), head(84), *waits(85, 84)))
+        await d.press("4", "enter")
+        assert "open for 3 m" in d.text()
+        await d.give(given(2, replace(holder, transaction_s=250.0), *waits(71, 61, waiting_s=249.0)))
+        assert "open for 4 m" in d.text()
+        await d.give(given(3, head(84), *waits(85, 84)))
+        assert "it no longer waits or blocks; this was the last" in d.text()
+        await d.press("E")
+        await d.until(lambda: script.asked, "the plan")
+        assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000), "the cursor is on 84 by now"

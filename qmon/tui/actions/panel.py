@@ -33,7 +33,7 @@ ENDS: Final[dict[OperationState, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class DialogText:
-    """What there is to tell. ``took_s``: seconds planned or applied so far."""
+    """What there is to tell. ``took_s``: seconds planned or applied so far; ``planned_s``: since the plan."""
 
     request: ActionRequest
     plan: Plan | None
@@ -45,6 +45,7 @@ class DialogText:
     before: QueueView | None
     after: QueueView | None
     sql: bool = False
+    planned_s: float = 0.0
 
 
 def title(content: DialogText, step: str, shown: Shown, cells: int) -> Line:
@@ -76,7 +77,11 @@ def _refused(content: DialogText, cells: int) -> list[Line]:
 
 
 def _confirm(content: DialogText, cells: int) -> list[Line]:
-    return [(), *plan_lines(content.plan, cells, sql=content.sql)] if content.plan is not None else []
+    return (
+        [(), *plan_lines(content.plan, cells, sql=content.sql, planned_s=content.planned_s)]
+        if content.plan is not None
+        else []
+    )
 
 
 def _applying(content: DialogText, cells: int) -> list[Line]:

@@ -53,6 +53,8 @@ def summary(view: View, ranked: Sequence[QueueView], cells: int, age_s: float | 
         parts.append(LinePart.of("; no rate is known yet", "text", 1))
     if not trouble and _broker_ails(view):
         parts.append(LinePart.of("; trouble in Service Broker", "accent"))
+    if view.server.outside:
+        parts.append(LinePart.of("; trouble on the server", "accent"))
     return fit([*parts, LinePart.of(".")], cells, "")
 
 

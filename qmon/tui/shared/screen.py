@@ -205,13 +205,17 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def action_act(self, action: str) -> None:
         """Open the dialog of an action, which plans it; or say why there is none."""
+        if (why := self.unavailable().get(action)) is not None:
+            self.app.say(why)
+        else:
+            self.plan(self.request(action))
+
+    def plan(self, request: ActionRequest | None) -> None:
+        """Open the dialog of what is asked for, if anything may be changed here."""
         from qmon.tui.actions.dialog import ActionDialog
 
-        why, runner = self.unavailable().get(action), self.app.runner
-        if why is not None:
-            self.app.say(why)
-        elif runner is not None and (request := self.request(action)) is not None:
-            self.app.push_screen(ActionDialog(request, runner), self.acted)
+        if request is not None and self.app.runner is not None:
+            self.app.push_screen(ActionDialog(request, self.app.runner), self.acted)
 
     def acted(self, result: OperationResult | None) -> None:
         """An action has ended; ``None``: it was left before it began."""
