@@ -138,12 +138,14 @@ class OverviewScreen(ArrangedScreen):
             return
         fresh, worst = shown.freshness(now), self._ranking_of(view).queues
         age_s = None if fresh is Freshness.LIVE else shown.age_s(now)
+        to_keep = self._to_keep(view)
+        hint = "" if self.query_one("#queues-heading").display else to_keep  # a short screen has no such title
         self.query_one("#summary", Lines).show(
-            lambda cells, _: [summary(view, worst, cells, age_s)], stale=fresh is Freshness.STALE
+            lambda cells, _: [summary(view, worst, cells, age_s, hint)], stale=fresh is Freshness.STALE
         )
         count = len(self.grid.keys)
         of = f"{count} of {len(view.queues)}" if self.filter_text else f"{count}"
-        self.show_heading("queues-heading", "queues", of + self._to_keep(view))
+        self.show_heading("queues-heading", "queues", f"{of} · {to_keep}" if to_keep else of)
         if view.server.broker is not None:
             self.show_heading("broker-heading", "Service Broker", broker.summary(view.server.broker))
         queue = self._selected(view)
@@ -184,7 +186,7 @@ class OverviewScreen(ArrangedScreen):
         more = len(self.app.maybe_queues - watched)
         parts = [f"{guessed} only guessed"] if guessed else []
         parts += [f"{counted(more, 'more table')} may be {'a queue' if more == 1 else 'queues'}"] if more else []
-        return f" · W: {', '.join(parts)}" if parts and not self.app.unwritten else ""
+        return f"W: {', '.join(parts)}" if parts and not self.app.unwritten else ""
 
     @property
     def _no_queue(self) -> str:
