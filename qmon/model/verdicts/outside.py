@@ -16,7 +16,7 @@ NEARLY_ALL: Final = 0.9
 
 
 def outside(snapshot: Snapshot, deadlocks: Deadlocks) -> tuple[str, ...]:
-    """What is wrong, the most urgent first."""
+    """Return the sentences, the most urgent first."""
     return tuple((*_sessions(snapshot.server), *_deadlocks(snapshot, deadlocks)))
 
 

@@ -77,7 +77,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         threading.Thread(target=run, name="qmon-discovery", daemon=True).start()
 
     def on_queues_found(self, message: QueuesFound) -> None:
-        """Remember what was found. List it if asked, or if no queue is known and nothing else was opened."""
+        """Remember the tables found. List them if asked, or if no queue is known and nothing else was opened."""
         self._looking = False
         if not message.problem:
             self.maybe_queues = frozenset(each.layout.table for each in message.found)

@@ -85,7 +85,7 @@ class FollowedConfig:
         the file cannot be read or written, and leaves it as it was.
         """
         path, connect = self.config.path, without_password(self._typed)
-        now = read_config(path) if path.exists() else Config(path)  # somebody may have changed it a moment ago
+        now = read_config(path) if path.exists() else Config(path)  # an editor or another dashboard may have changed it
         if self._name and self._name not in now.targets:
             raise BadInput(f"{path}: {self._name} is no longer in it")
         known = self._known(now)

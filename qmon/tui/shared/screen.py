@@ -211,7 +211,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             self.plan(self.request(action))
 
     def plan(self, request: ActionRequest | None) -> None:
-        """Open the dialog of what is asked for, if anything may be changed here."""
+        """Open the dialog of this action, unless nothing may be changed here."""
         from qmon.tui.actions.dialog import ActionDialog
 
         if request is not None and self.app.runner is not None:
