@@ -143,7 +143,7 @@ async def test_a_guessed_queue_is_kept_from_the_dashboard_and_can_be_acted_on_at
         screen = app.screen
         assert isinstance(screen, OverviewScreen)
         await until(pilot, lambda: "letters" in names(app) and len(app.maybe_queues) == 2, "it is guessed")
-        await until(pilot, lambda: "W: 1 only guessed, 1 more table may be a queue" in heading(app), "the heading counts both")
+        await until(pilot, lambda: "W: 1 only guessed, 1 more table may be a queue" in heading(app), "both are counted")
         await pilot.press("r")
         assert "press W to keep it" in said(app)
         await pilot.press("enter", "W")
