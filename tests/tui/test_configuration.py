@@ -147,8 +147,14 @@ async def test_a_guessed_queue_is_kept_from_the_dashboard_and_can_be_acted_on_at
         await pilot.press("r")
         assert "press W to keep it" in said(app)
         await pilot.press("enter", "W")
-        await until(pilot, lambda: isinstance(app.screen, ProposalDialog), "the tables are listed")
-        assert app.screen.query_one(Grid).cursor == "public.letters"
+        await until(
+            pilot,
+            lambda: (
+                isinstance(app.screen, ProposalDialog)
+                and [grid.cursor for grid in app.screen.query(Grid)] == ["public.letters"]
+            ),
+            "the tables are listed, with the cursor on this one",
+        )
         await pilot.press("W")
         await until(pilot, lambda: not app.screen.unavailable().get("requeue"), "it can be acted on")  # type: ignore[attr-defined]
         assert f"1 queue written to {path}" in said(app)

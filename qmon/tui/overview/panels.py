@@ -22,7 +22,8 @@ def target_line(view: View, cells: int) -> list[Line]:
         _rate("tx/s", server.commits, 0),
         _rate("rollbacks/s", server.rollbacks, 3),
         _rate("deadlocks/s", server.deadlocks, 5, hot=True),
-        _sessions(view),
+        LinePart((("sessions ", "muted"), _number(server.sessions)), 4),
+        _all_sessions(view),
         _blocked(view),
         _waits(server.waits, 2),
         _failures(view),
@@ -36,15 +37,14 @@ def _rate(name: str, figure: Figure, rank: int, *, hot: bool = False) -> LinePar
     return LinePart(((f"{name} ", "muted"), (value, tone)), rank)
 
 
-def _sessions(view: View) -> LinePart:
-    """Those of the database, and how many of all that the server allows are used."""
-    server = view.server
-    spans: list[Span] = [("sessions ", "muted"), _number(server.sessions)]
-    if server.sessions_used is not None and server.sessions_limit is not None:
-        full = server.sessions_used >= NEARLY_ALL * server.sessions_limit
-        words = f"{server.sessions_used:,} of {server.sessions_limit:,}"
-        spans += [(", server ", "muted"), (words, "alarm" if full else "text")]
-    return LinePart(tuple(spans), 4)
+def _all_sessions(view: View) -> LinePart:
+    """How many of all sessions that the server allows are used; nothing if that is not known."""
+    used, limit = view.server.sessions_used, view.server.sessions_limit
+    if used is None or limit is None:
+        return LinePart(())
+    full = used >= NEARLY_ALL * limit
+    spans: tuple[Span, ...] = (("all sessions ", "muted"), (f"{used:,} of {limit:,}", "alarm" if full else "text"))
+    return LinePart(spans, 1 if full else 6)
 
 
 def _number(value: int | None) -> Span:
