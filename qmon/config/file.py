@@ -21,7 +21,8 @@ from qmon.model.alerts.io import rules_from_list
 from qmon.model.alerts.rules import AlertRule, matches
 from qmon.model.budget import Budget, budget_of
 from qmon.model.config_reader import Keys, nearest
-from qmon.model.groups.configured import ConfiguredQueue, name_of, queue_from_dict
+from qmon.model.groups.configured import ConfiguredQueue, NamedLibrary, name_of, queue_from_dict
+from qmon.model.layout.layout import TableName
 from qmon.redact import redactor
 from qmon.system import read_text
 
@@ -65,6 +66,11 @@ class TargetConfig:
     written: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     budget: Budget | None = None
     baselines: Path | None = None
+
+    def names_table(self, table: TableName) -> bool:
+        """Whether one of its queues is this table; a name without a schema is that table in any schema."""
+        named = [each.table for each in self.queues if not isinstance(each, NamedLibrary)]
+        return any(each.name == table.name and each.schema in ("", table.schema) for each in named)
 
 
 _LIBRARY: Final = re.compile(r"driver\s*=\s*\{?[^;&}]*(?:[/\\]|%2f|%5c)", re.IGNORECASE)

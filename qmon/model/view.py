@@ -122,7 +122,8 @@ class TargetView:
     ``broker``: the queues of Service Broker, ``None`` where there are none. ``standby``: how old its rows are, ``None``
     for a server that can be written. ``state``: what lies under all queues, and
     ``plans``: by which plans they are popped, both as last read. ``jobs``: those of the server that work on them.
-    ``blocked``: the last reports of sessions that waited for long.
+    ``blocked``: the last reports of sessions that waited for long. ``sessions_used`` of ``sessions_limit``: in all
+    databases, ``None`` if not known. ``outside``: what is wrong outside of the queues, a sentence each.
     """
 
     commits: Figure
@@ -148,6 +149,9 @@ class TargetView:
     plans: tuple[QueuePlans, ...] = ()
     jobs: Jobs | None = None
     blocked: tuple[BlockedReport, ...] = ()
+    sessions_used: int | None = None
+    sessions_limit: int | None = None
+    outside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

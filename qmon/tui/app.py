@@ -19,8 +19,9 @@ from textual.timer import Timer
 from qmon import log
 from qmon.config.preferences import Preferences
 from qmon.model.figure import Severity
+from qmon.model.layout.layout import TableName
 from qmon.model.text import duration
-from qmon.model.view import View
+from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting, AlertState, FleetAlerting
 from qmon.monitor.source import MOST_WRONG, Focus, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
@@ -74,6 +75,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         memory: what was seen since the start; ``None`` in a replay.
         moment: which one the history screen is to show when it appears, seconds since the epoch.
         fixed: why the source can be asked for nothing more than it gives, in one line; empty where it can.
+        maybe_queues: tables that may be queues and that the configuration does not name; empty until they were found.
         unwritten: why no queue can be written into the configuration from here; empty where one can.
         failed: what to tell the operator after the screen is gone, where the app itself has failed.
     """
@@ -115,6 +117,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         super().__init__(dark=dark, plain=plain, preferences=preferences)
         self.animation_level = "none"
         self.fixed = f"read from the qmon serve at {clean(served)}, which decides what is read" if served else ""
+        self.maybe_queues: frozenset[TableName] = frozenset()
         self.unwritten = "only a dashboard that polls the database itself writes qmon.toml"
         self.failed = ""
         self.clock = clock
@@ -317,8 +320,8 @@ class QmonApp(PersonalApp, inherit_bindings=False):
             self.source.count_exactly(queue)
             self.say("counting exactly; the count arrives with a later poll")
 
-    def propose(self) -> None:
-        """List what looks like a queue, to be written into the configuration."""
+    def propose(self, queue: QueueView | None = None) -> None:
+        """List the tables that may be queues, with the cursor on this one, to write them into the configuration."""
         self.say(self.unwritten)
 
     def on_ended(self, message: Ended) -> None:

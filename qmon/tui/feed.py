@@ -79,6 +79,8 @@ def redacted(fold: Fold, redact: Callable[[str], str]) -> Fold:
         view = fold(snapshot)
         if view.server.blocking is not None:
             view = replace(view, server=replace(view.server, blocking=_statements(view.server.blocking, redact)))
+        if view.server.outside:
+            view = replace(view, server=replace(view.server, outside=tuple(map(redact, view.server.outside))))
         if not any(queue.messages for queue in view.queues):
             return view
         return replace(view, queues=tuple(_covered(queue, redact) for queue in view.queues))

@@ -139,11 +139,13 @@ COLUMNS: Final = _key("C", "choose_columns", "columns", "Choose and order column
                       id="columns", shown="C", bar=False)  # fmt: skip
 FOLD: Final = _key("H", "fold", "hide plot", "Hide the plot, or show it", DISPLAY, id="fold", shown="H", bar=False)
 
+PROPOSE: Final = _key("W", "propose", "keep queues", "List tables that may be queues, and write them to qmon.toml",
+                      QUEUE, id="propose", shown="W", bar=False)  # fmt: skip
+
 OVERVIEW: Final[list[BindingType]] = [
     *ACTS,
     *TABLES,
-    _key("W", "propose", "write queues", "List what looks like a queue, and write it to qmon.toml", QUEUE, id="propose",
-         shown="W", bar=False),
+    PROPOSE,
     COLUMNS,
     FOLD,
     _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count", bar=False),
@@ -166,6 +168,7 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
     ),
     *TABLES,
     _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count"),
+    PROPOSE,
     FOLD,
     _key("o", "only_stuck", "only stuck", "List stuck messages only, or all", QUEUE, id="only-stuck"),
     _key("l", "list(1)", "list", "List ready, scheduled, in progress, stuck, dead or done messages", QUEUE, id="list"),

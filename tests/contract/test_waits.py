@@ -7,6 +7,7 @@ import math
 import re
 import threading
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pyodbc
 import pytest
@@ -155,11 +156,10 @@ def test_stale_statistics_are_told_until_they_are_updated(url: str, monkeypatch:
         watched.queue("jobs", lambda q: all(v.code != "statistics" for v in q.verdicts))
 
 
-def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    installed(url, "fifo", "status")
-    monkeypatch.setattr(server, "LATELY_S", 3.0)
-    query(url, "SELECT fifo_push('x'::bytea), status_push('x'::bytea) FROM generate_series(1, 4)")
-    statement = "SELECT * FROM fifo WHERE id = {} FOR UPDATE"
+@contextlib.contextmanager
+def deadlocking(url: str, table: str) -> Iterator[None]:
+    """Two sessions that lock the first two rows of a table in opposite orders, again and again."""
+    statement = f"SELECT * FROM {table} WHERE id = {{}} FOR UPDATE"
     over, both = threading.Event(), threading.Barrier(2)
 
     def lock(first: int, then: int) -> None:
@@ -174,13 +174,26 @@ def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeyp
                     connection.execute(statement.format(then)).fetchall()
                 connection.rollback()
 
+    threads = [threading.Thread(target=lock, args=pair) for pair in ((1, 2), (2, 1))]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        both.abort()
+        for thread in threads:
+            thread.join()
+
+
+def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed(url, "fifo", "status")
+    monkeypatch.setattr(server, "LATELY_S", 3.0)
+    query(url, "SELECT fifo_push('x'::bytea), status_push('x'::bytea) FROM generate_series(1, 4)")
     with watching(url) as watched:
         watched.view()
         watched.poller.set_focus(Focus(closely=True))
-        threads = [threading.Thread(target=lock, args=pair) for pair in ((1, 2), (2, 1))]
-        for thread in threads:
-            thread.start()
-        try:
+        with deadlocking(url, "fifo"):
             bound = watched.queue("fifo", lambda q: any(v.code == "deadlocks" for v in q.verdicts), timeout=60)
             proof = next(v.proof for v in bound.verdicts if v.code == "deadlocks")
             assert "deadlocks in the last minute; seen just before one, waiting for each other: session " in proof
@@ -189,9 +202,32 @@ def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeyp
             other = watched.views[-1].queue("status")
             assert other is not None
             assert all(v.code != "deadlocks" for v in other.verdicts), "nobody locked its rows"
-        finally:
-            over.set()
-            both.abort()
-            for thread in threads:
-                thread.join()
+            assert not [words for words in watched.views[-1].server.outside if "no queues" in words]
         watched.queue("fifo", lambda q: all(v.code != "deadlocks" for v in q.verdicts))
+
+
+def test_deadlocks_on_a_table_that_is_no_queue_are_told_of_the_server(url: str) -> None:
+    installed(url, "fifo")
+    query(url, "CREATE TABLE accounts (id int PRIMARY KEY); INSERT INTO accounts VALUES (1), (2)")
+    with watching(url) as watched:
+        watched.poller.set_focus(Focus(closely=True))
+        with deadlocking(url, "accounts"):
+            seen = watched.view(lambda view: any("no queues" in words for words in view.server.outside), timeout=60)
+    assert "deadlocks in the last minute on tables that are no queues; waiting for each other: session " in " ".join(
+        seen.server.outside
+    )
+    assert all(v.code != "deadlocks" for queue in seen.queues for v in queue.verdicts)
+
+
+def test_sessions_of_all_databases_count_towards_the_limit(url: str) -> None:
+    installed(url, "fifo")
+    with watching(url) as watched, contextlib.ExitStack() as others:
+        few = watched.view(lambda view: view.server.sessions_used is not None).server
+        assert few.sessions_limit is not None
+        assert few.outside == ()
+        elsewhere = urlsplit(url)._replace(path="/postgres").geturl()
+        for _ in range(few.sessions_limit - (few.sessions_used or 0) - 2):
+            others.enter_context(connected(elsewhere))
+        many = watched.view(lambda view: bool(view.server.outside)).server
+    assert f" of {few.sessions_limit} sessions are used" in many.outside[0]
+    assert many.sessions == few.sessions, "those of this database alone"

@@ -105,7 +105,7 @@ class Shop(Driver):
                 "now_at": self._now, "started_at": SAMPLED_AT - 86_400.0, "stats_reset_at": None,
                 "in_recovery": False, "sessions": 42, "commits": 9_000_000 + 900 * self.poll, "rollbacks": 0,
                 "deadlocks": 3, "sees_sessions": True, "role": "SHOP\\qmon", "pollers": 1, "replay_paused": False,
-                "behind_s": None, "untracked": 0, "counts": True,
+                "behind_s": None, "untracked": 0, "counts": True, "sessions_used": 57, "sessions_limit": 32_767,
             }
         ]  # fmt: skip
 

@@ -9,6 +9,7 @@ from textual.widgets import Input
 
 from qmon.errors import BadInput, PermissionMissing
 from qmon.model.operations import Choice, Kind, OwnerState, Plan, RedriveLimits
+from qmon.model.text import duration
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.actions.plan import effort
 from qmon.tui.widgets.button import Button
@@ -49,6 +50,16 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
         await d.press("enter")
         assert not isinstance(d.app.screen, ActionDialog)
     assert script.permissions == []
+
+
+async def test_a_plan_that_is_left_open_says_how_old_it_is_and_its_messages_age() -> None:
+    async with asked(Script(), "r", size=(120, 40)) as d:
+        age = next(row.age_s for row in plan(Kind.REQUEUE, "invoices").first if row.age_s is not None)
+        assert duration(age) in d.text()
+        assert " ago" not in d.lines("act-text")
+        d.clock.now += 65.0
+        await d.until(lambda: "1 m 05 s ago" in d.lines("act-text"), "the age of the plan")
+        assert duration(age + 65.0) in d.text()
 
 
 async def test_every_dialog_works_by_keyboard_at_80_by_24_and_cancel_is_the_default() -> None:

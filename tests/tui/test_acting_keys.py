@@ -204,7 +204,7 @@ async def test_read_only_dims_every_key_with_the_reason() -> None:
     ("case", "why"),
     [
         ("ring", "stay in their slots"),
-        ("found", "keep it with qmon init"),
+        ("found", "confirm it first: qmon init"),
         ("standby", "the server is a standby"),
         ("nobody", "view only"),
     ],

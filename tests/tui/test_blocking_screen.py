@@ -9,6 +9,7 @@ import pytest
 from qmon.model.budget import Observing, Throttled
 from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Kind
+from qmon.model.samples.polled import BlockingSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
 from qmon.model.waits.blocking import Forest, forest
@@ -265,3 +266,23 @@ def test_threads_of_one_session_are_one_that_waits(threads: int | None, said: st
     assert place is not None
     shown = " ".join("".join(part for part, _ in line) for line in details(place, 200))
     assert said in " ".join(shown.split())
+
+
+async def test_an_open_dialog_goes_on_with_its_session_and_ends_no_other() -> None:
+    script = Script()
+
+    def given(poll: int, *rows: BlockingSample) -> View:
+        return view(sequence=poll, at=2.0 * poll, server=target(blocking=forest(rows)))
+
+    holder = head(61, transaction_s=182.0)
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
+        await d.give(given(1, holder, *waits(71, 61, waiting_s=181.0), head(84), *waits(85, 84)))
+        await d.press("4", "enter")
+        assert "open for 3 m" in d.text()
+        await d.give(given(2, replace(holder, transaction_s=250.0), *waits(71, 61, waiting_s=249.0)))
+        assert "open for 4 m" in d.text()
+        await d.give(given(3, head(84), *waits(85, 84)))
+        assert "it no longer waits or blocks; this was the last" in d.text()
+        await d.press("E")
+        await d.until(lambda: script.asked, "the plan")
+        assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000), "the cursor is on 84 by now"

@@ -40,6 +40,7 @@ ROWS: Mapping[str, Rows] = {
         {"queue_id": 503, "state": "RECEIVES_OCCURRING", "empty_s": 4.25, "activated_s": 60.5, "waiting": 2,
          "tasks": 1},
     ),
+    "probe/server": lambda poll: ({"sessions_used": 37, "sessions_limit": 32_767},),
     "probe/broker_transmission": lambda poll: (
         {"enabled": True, "messages": 40, "counted": 40, "oldest_s": 250.5, "service": "//shop/billing",
          "status": "The target queue is disabled."},

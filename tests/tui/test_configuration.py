@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qmon.config.adding import add, free_name
-from qmon.config.file import read_config
+from qmon.config.file import Config, read_config
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
 from qmon.monitor.open import open_poller, resolving
@@ -21,7 +21,9 @@ from qmon.tui.configuration import followed
 from qmon.tui.configuration.app import ConfiguredApp
 from qmon.tui.configuration.followed import FollowedConfig
 from qmon.tui.configuration.proposal import ProposalDialog
+from qmon.tui.overview.screen import OverviewScreen
 from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, target_of
 from tests.facts import query
 from tests.tui.test_live import until
@@ -117,6 +119,91 @@ async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothi
         write(path, head + queues.format("b") + rule)
         await until(pilot, lambda: app.alerting is not None, "its rules count")
         assert app.runner.read_only is None
+
+
+GUESSED = """
+CREATE TABLE letters (
+    id bigserial PRIMARY KEY, status text NOT NULL DEFAULT 'new', payload text,
+    created_at timestamptz NOT NULL DEFAULT now(), started_at timestamptz, attempts int NOT NULL DEFAULT 0
+);
+CREATE INDEX ON letters (status, id);
+INSERT INTO letters (status, started_at)
+SELECT s, now() FROM (VALUES ('new'), ('processing'), ('done'), ('failed')) v (s);
+"""
+
+
+@pytest.mark.server
+async def test_a_guessed_queue_is_kept_from_the_dashboard_and_can_be_acted_on_at_once(
+    database: str, tmp_path: Path
+) -> None:
+    query(database, GUESSED + POSSIBLE)
+    path = tmp_path / "qmon.toml"
+    path.write_text("# mine\n")
+    async with watching(database, path) as app, app.run_test(size=(120, 40)) as pilot:
+        screen = app.screen
+        assert isinstance(screen, OverviewScreen)
+        await until(pilot, lambda: "letters" in names(app) and len(app.maybe_queues) == 2, "it is guessed")
+        await until(pilot, lambda: "W: 1 only guessed, 1 more table may be a queue" in heading(app), "both are counted")
+        await pilot.press("r")
+        assert "press W to keep it" in said(app)
+        await pilot.press("enter", "W")
+        await until(
+            pilot,
+            lambda: (
+                isinstance(app.screen, ProposalDialog)
+                and [grid.cursor for grid in app.screen.query(Grid)] == ["public.letters"]
+            ),
+            "the tables are listed, with the cursor on this one",
+        )
+        await pilot.press("W")
+        await until(pilot, lambda: not app.screen.unavailable().get("requeue"), "it can be acted on")  # type: ignore[attr-defined]
+        assert f"1 queue written to {path}" in said(app)
+        assert app.screen.unavailable().get("redrive") is None  # type: ignore[attr-defined]
+        await pilot.press("1")
+        await until(pilot, lambda: "W: 1 more table may be a queue" in heading(app), "one is left")
+    assert path.read_text().startswith("# mine\n")
+    known = [target for name, target in read_config(path).targets.items() if name != "other"]
+    assert [[queue["table"] for queue in each.written.values()] for each in known] == [["public.letters"]]
+
+
+@pytest.mark.server
+def test_a_queue_is_kept_once_by_its_address_too(database: str, tmp_path: Path) -> None:
+    query(database, GUESSED)
+    path, watched = tmp_path / "qmon.toml", list[int]()
+
+    def started() -> FollowedConfig:
+        config = read_config(path) if path.exists() else Config(path)
+        return FollowedConfig(config, database, target_of(database), lambda queues: watched.append(len(queues)))
+
+    first, second = started(), started()
+    found = first.find()
+    assert [str(each.layout.table) for each in found] == ["public.letters"]
+    assert first.add(found) == found
+    text = path.read_text()
+    assert second.add(found) == [], "another dashboard has kept it in the meantime"
+    assert started().find() == []
+    assert (path.read_text(), watched) == (text, [1, 1])
+
+
+@pytest.mark.server
+def test_a_file_that_cannot_take_a_queue_is_one_line_and_stays(database: str, tmp_path: Path) -> None:
+    query(database, GUESSED)
+    path = tmp_path / "qmon.toml"
+    follow = FollowedConfig(Config(path), database, target_of(database), lambda queues: None)
+    found = follow.find()
+    path.write_text("conect = 1\n")
+    with pytest.raises(BadInput, match="conect: unknown key"):
+        follow.add(found)
+    assert path.read_text() == "conect = 1\n"
+    blocked = FollowedConfig(Config(path / "qmon.toml"), database, target_of(database), lambda queues: None)
+    with pytest.raises(BadInput, match=r"cannot be (written|read)"):
+        blocked.add(found)
+
+
+def heading(app: ConfiguredApp) -> str:
+    """The title of the table of queues."""
+    found = app.screen.query("#queues-heading")
+    return "\n".join(each.written[0] for each in found.results(Lines) if each.written)
 
 
 def write(path: Path, text: str) -> None:

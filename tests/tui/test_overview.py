@@ -11,6 +11,7 @@ from textual._compositor import Compositor
 from textual.geometry import Region
 
 from qmon.model.figure import Figure, Severity, Verdict
+from qmon.model.layout.layout import TableName
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView
 from tests.tui.driving import dashboard, later
@@ -327,3 +328,33 @@ async def test_growing_the_terminal_brings_columns_back() -> None:
         assert {"GAP", "DESIGN", "BECAUSE", "DEPTH"} < set(d.grid.titles)
         await d.resize(80, 24)
         assert "GAP" not in d.grid.titles
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
+async def test_trouble_outside_of_the_queues_is_told_at_every_size(size: tuple[int, int]) -> None:
+    said = ("37 of 40 sessions are used (92 %): the server refuses new sessions after 3 more",)
+    full = target(sessions_used=37, sessions_limit=40, outside=said)
+    async with dashboard(size) as d:
+        await d.give(view(server=full))
+        assert "server: 37 of 40 sessions are used" in d.lines("why")
+        assert "trouble on the server" in d.text() or size[0] < 120
+        assert size[0] < 200 or "all sessions 37 of 40" in d.lines("target")
+        await d.give(view([queue("one")], sequence=8, at=1.0, server=full))
+        assert "trouble on the server" in d.lines("summary")
+        assert "server: 37 of 40 sessions are used" in d.lines("why")
+        await d.give(view(sequence=9, at=2.0))
+        assert "server" not in d.lines("why") + d.lines("summary")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
+async def test_tables_that_may_be_queues_are_told_at_every_size(size: tuple[int, int]) -> None:
+    async with dashboard(size) as d:
+        d.app.unwritten = ""
+        await d.give(view([queue("one")]))
+        assert "W:" not in d.text()
+        d.app.maybe_queues = frozenset({TableName("demo", "one_queue"), TableName("shop", "parcels")})
+        await d.wait(1.0)
+        assert "W: 1 more table may be a queue" in d.text()
+        d.app.unwritten = "a replay"
+        await d.wait(2.0)
+        assert "W:" not in d.text()

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Protocol
 
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
+from qmon.model.layout.layout import LayoutSource, TableName
 from qmon.model.view import View
 from qmon.monitor.source import Phase
 from qmon.tui.app import QmonApp
 from qmon.tui.past_reader import KnownPast
-from tests.tui.scripted import TAKEN_AT, Clock, Scripted, view
+from tests.tui.scripted import TAKEN_AT, Clock, Scripted, target, twelve, view
 
 pytestmark = pytest.mark.unit
 
@@ -141,3 +143,18 @@ def test_not_yet_connected(snap_compare: Compare) -> None:
 def test_over_the_screen(snap_compare: Compare, keys: tuple[str, ...]) -> None:
     shot = Shot(*keys)
     assert snap_compare(shot.app, terminal_size=(80, 24), run_before=shot.ready)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_overview_with_tables_to_keep_and_a_server_in_trouble(snap_compare: Compare, size: tuple[int, int]) -> None:
+    said = (
+        "37 of 40 sessions are used (92 %): the server refuses new sessions after 3 more",
+        "14 deadlocks in the last minute on tables that are no queues; waiting for each other: session 61 (billing):"
+        " UPDATE accounts SET balance = 0 WHERE id = 2 and session 62 (billing): UPDATE accounts SET balance = 1",
+    )
+    server = target(sessions_used=37, sessions_limit=40, outside=said)
+    guessed = tuple(replace(each, layout=replace(each.layout, source=LayoutSource.DISCOVERY)) for each in twelve())
+    shot = Shot(found=view(guessed, server=server))
+    shot.app.unwritten = ""
+    shot.app.maybe_queues = frozenset({TableName("shop", "parcels"), TableName("shop", "letters")})
+    assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)

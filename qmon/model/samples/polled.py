@@ -27,7 +27,8 @@ class ServerSample:
 
     ``in_recovery``: a standby, or a database that may only be read; then ``behind_s``: how many seconds behind the
     primary it is, ``None`` where that is not known, and ``replay_paused``: it stays where it is.
-    ``sessions``, and ``pollers`` (qmons that poll this database, ours included): ``None`` if our role may not see them.
+    ``sessions``, ``sessions_used`` of all databases and ``pollers`` (qmons that poll this database, ours included):
+    ``None`` if our role may not see them. ``sessions_limit``: how many there may be, ``None`` if that is not known.
     ``sees_sessions`` false: our role, ``role``, sees only its own sessions. ``untracked``: sessions in which
     ``track_activities`` is off, so that their statements and times are not shown. ``counts`` false: ``track_counts`` is
     off, so that the counters of tables stand still. A counter is ``None`` if this server does not show it to us.
@@ -48,6 +49,8 @@ class ServerSample:
     pollers: int | None = None
     untracked: int = 0
     counts: bool = True
+    sessions_used: int | None = None
+    sessions_limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

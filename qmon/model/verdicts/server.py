@@ -14,6 +14,7 @@ from qmon.model.samples.deadlocks import Circle, CircleSample
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.usage import StatisticsSample
 from qmon.model.samples.waits import LatchSample
+from qmon.model.snapshot import QueueSamples
 from qmon.model.text import duration, milliseconds, percent, size
 from qmon.model.verdicts.rule import Rule, RuleInput, always, uncounted
 from qmon.model.waits.horizon_holders import culprit, name_of, who
@@ -29,7 +30,7 @@ ANALYZED_OFTEN: Final = 4
 
 # By engine the statement that brings statistics up to date, and where the server keeps the statements of deadlocks.
 _REFRESH: Final = {"postgres": "ANALYZE", "sqlserver": "UPDATE STATISTICS"}
-_DEADLOCK_REPORTS: Final = {"postgres": "the server's log", "sqlserver": "the event session system_health"}
+DEADLOCK_REPORTS: Final = {"postgres": "the server's log", "sqlserver": "the event session system_health"}
 _TOTALS: Final = ("counters", "table_counters")
 """They tell which tables are the queue's."""
 
@@ -90,17 +91,16 @@ def _deadlocks(s: RuleInput) -> str | None:
     if s.layout is None or s.snapshot is None:
         return None
     text = f"{found.count} deadlocks in the last minute"
-    mine = [circle for circle in found.circles if _about(circle, s, s.layout)]
+    mine = [circle for circle in found.circles if is_about(circle, s.samples, s.layout)]
     if mine:
-        waiting = " and ".join(_one(member) for member in mine[-1].members[:3])
-        return f"{text}; seen just before one, waiting for each other: {waiting}"
+        return f"{text}; seen just before one, waiting for each other: {members_of(mine[-1])}"
     if found.circles or len(s.snapshot.queues) > 1:
         return None  # which queue they are about is not known, or it is another one
-    return f"{text}; their statements are in {_DEADLOCK_REPORTS[s.snapshot.engine]}"
+    return f"{text}; their statements are in {DEADLOCK_REPORTS[s.snapshot.engine]}"
 
 
-def _about(circle: Circle, s: RuleInput, layout: Layout) -> bool:
-    samples = s.samples
+def is_about(circle: Circle, samples: QueueSamples | None, layout: Layout) -> bool:
+    """Whether sessions of the circle wait for a table of this queue, or name it in their statements."""
     tables = {c.table_id for c in (samples.counters, samples.data_counters) if c is not None} if samples else set()
     if any(member.table_id in tables for member in circle.members):
         return True
@@ -110,6 +110,11 @@ def _about(circle: Circle, s: RuleInput, layout: Layout) -> bool:
     names = {name.name for name in (layout.table, layout.data_table, *routines) if name is not None}
     words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in names]
     return any(word.search(member.statement) for member in circle.members for word in words)
+
+
+def members_of(circle: Circle) -> str:
+    """Up to three sessions of a circle with their statements, in one line."""
+    return " and ".join(_one(member) for member in circle.members[:3])
 
 
 def _one(member: CircleSample) -> str:

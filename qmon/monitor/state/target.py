@@ -12,6 +12,7 @@ from qmon.model.server_start import same_start
 from qmon.model.sessions.clients import Sessions
 from qmon.model.snapshot import Snapshot
 from qmon.model.standby import standby_of
+from qmon.model.verdicts.outside import outside
 from qmon.model.view import TargetView, View
 from qmon.model.waits.blocking import Held, forest
 from qmon.monitor.state.broker import BrokerTrack
@@ -58,11 +59,14 @@ class TargetHistory:
         unbroken = self._unbroken(snapshot)
         self._waits.add(snapshot, unbroken=unbroken)
         plans = self._plans.add(snapshot)
-        server = replace(self._server(snapshot, unbroken), plans=plans)
+        deadlocks = self._deadlocks.add(snapshot, unbroken=unbroken)
+        server = replace(
+            self._server(snapshot, unbroken), plans=plans, outside=outside(snapshot, deadlocks)
+        )  # fmt: skip
         readings = TargetEvidence(
             waiting=self._waits.over(RECENT_S), commits=self._recent_commits(),
             rollbacks=server.rollbacks.value,
-            deadlocks=self._deadlocks.add(snapshot, unbroken=unbroken), failed_over=self._state.add(snapshot),
+            deadlocks=deadlocks, failed_over=self._state.add(snapshot),
             plans={each.queue: each for each in plans},
         )  # fmt: skip
         queues, gone = [], gone_queues(snapshot)
@@ -141,6 +145,7 @@ class TargetHistory:
             rollbacks=rate(first.rollbacks, now.server.rollbacks),
             deadlocks=rate(first.deadlocks, now.server.deadlocks),
             sessions=now.server.sessions, waits=now.waits,
+            sessions_used=now.server.sessions_used, sessions_limit=now.server.sessions_limit,
             client_ms=now.client_ms, server_ms=now.server_ms, buffers=now.buffers, cpu_ms=now.cpu_ms,
             budget_share=share, in_recovery=now.server.in_recovery, standby=standby_of(now.server),
             blocking=None if now.blocking is None else forest(now.blocking, _held_by_session(now)),

@@ -11,6 +11,8 @@ from qmon.model.layout.layout import GroupPart, Layout
 from qmon.model.operations import Kind, Side
 from qmon.operate.plan.library_queue import Verb, library_queue
 
+# The command line adds the target, the dashboard its key.
+ONLY_GUESSED: Final = "qmon only guessed that this table is a queue; confirm it first: qmon init TARGET"
 _ON_ROWS: Final[dict[Kind, Verb]] = {Kind.REQUEUE: "requeue", Kind.REDRIVE: "retry", Kind.PURGE: "discard"}
 _VERBS: Final = {
     Kind.REQUEUE: "requeue messages of", Kind.REDRIVE: "redrive", Kind.PURGE: "purge", Kind.PAUSE: "pause",
@@ -27,7 +29,7 @@ def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:
         return _no_library(layout, layout.part, kind, side)
     guessed = layout.is_guess
     if guessed and kind in (*_ON_ROWS, Kind.REPAIR, Kind.INSTALL_GATE):
-        return "this queue was found by its shape alone; keep it with qmon init, then it can be acted on"
+        return ONLY_GUESSED
     if layout.no_gate and kind in (Kind.INSTALL_GATE, Kind.PAUSE):
         return layout.no_gate
     if layout.design == "service_broker" and kind in _ON_ROWS:

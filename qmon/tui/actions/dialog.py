@@ -68,7 +68,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self._problem = ""
         self._progress: Progress | None = None
         self._before: QueueView | None = None
-        self._since = self._ended_at = 0.0
+        self._since = self._planned_at = self._ended_at = 0.0
         self._sql = False
 
     @property
@@ -135,7 +135,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         """The plan is there: it can be confirmed, or it says why it cannot."""
         if self._work is None or message.number != self._work.number:
             return
-        self._prepared = message.prepared
+        self._prepared, self._planned_at = message.prepared, self.app.clock()
         plan = self.plan
         self._problem = message.problem or (plan.refused or "" if plan is not None else "")
         if plan is not None:
@@ -246,7 +246,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         since_end_s = self._since_end_s()
         return panel.DialogText(
             self._request, self.plan, self._problem, took, self._progress, stopping, self._result, self._before,
-            self._queue() if since_end_s > 0 else None, self._sql, since_end_s,
+            self._queue() if since_end_s > 0 else None, self._sql, since_end_s, now - self._planned_at,
         )  # fmt: skip
 
     def _draw(self) -> None:

@@ -36,6 +36,7 @@ class DialogText:
     """What there is to tell.
 
     ``took_s``: seconds planned or applied so far. ``since_end_s``: seconds from the end to the reading of ``after``.
+    ``planned_s``: seconds since the plan.
     """
 
     request: ActionRequest
@@ -49,6 +50,7 @@ class DialogText:
     after: QueueView | None
     sql: bool = False
     since_end_s: float = 0.0
+    planned_s: float = 0.0
 
 
 def title(content: DialogText, step: str, shown: Shown, cells: int) -> Line:
@@ -80,7 +82,11 @@ def _refused(content: DialogText, cells: int) -> list[Line]:
 
 
 def _confirm(content: DialogText, cells: int) -> list[Line]:
-    return [(), *plan_lines(content.plan, cells, sql=content.sql)] if content.plan is not None else []
+    return (
+        [(), *plan_lines(content.plan, cells, sql=content.sql, planned_s=content.planned_s)]
+        if content.plan is not None
+        else []
+    )
 
 
 def _applying(content: DialogText, cells: int) -> list[Line]:

@@ -34,9 +34,17 @@ COLUMNS: Final = (
 _ERROR: Final = columns.GridColumn("error", "ERROR", rank=2, most=48, shrinks_to=14, sortable=False)
 
 
-def plan_lines(plan: Plan, cells: int, *, sql: bool) -> list[Line]:
-    """Everything there is to know before it is confirmed. ``sql``: with the statements, last."""
+# Seconds from which a plan says how old it is: its texts hold times as they were then.
+_OLD_S: Final = 10.0
+
+
+def plan_lines(plan: Plan, cells: int, *, sql: bool, planned_s: float = 0.0) -> list[Line]:
+    """Everything there is to know before it is confirmed.
+
+    ``sql``: with the statements, last. ``planned_s``: seconds since it was planned.
+    """
     lines = entry("which", plan.predicate, cells)
+    lines += entry("planned", f"{text.duration(planned_s)} ago", cells, "muted") if planned_s >= _OLD_S else []
     lines += left_out_lines(plan, cells) or entry("left out", "nothing", cells, "muted")
     lines += entry("effort", effort(plan), cells)
     words, tone = undo(plan.undo)
@@ -47,7 +55,7 @@ def plan_lines(plan: Plan, cells: int, *, sql: bool) -> list[Line]:
     if plan.first:
         failed = any(row.error is not None for row in plan.first)
         shown = tuple(_ERROR if failed and each.key == "owner" else each for each in COLUMNS)
-        lines += [(), *table_lines(shown, [_row(row, failed=failed) for row in plan.first], cells)]
+        lines += [(), *table_lines(shown, [_row(row, planned_s, failed=failed) for row in plan.first], cells)]
         if plan.count > len(plan.first):
             lines.append(((f" … and {plan.count - len(plan.first):,} more", "muted"),))
     if plan.sql and sql:
@@ -98,7 +106,7 @@ def sql_lines(statements: Iterable[str], cells: int) -> list[Line]:
     return lines
 
 
-def _row(row: PlanRow, *, failed: bool) -> columns.GridRow:
+def _row(row: PlanRow, planned_s: float, *, failed: bool) -> columns.GridRow:
     """``failed``: with the error in place of the owner, whom a message that has failed has no more."""
     who = " ".join(part for part in (row.owner or "", _owner_state(row)) if part)
     owner = row.error if failed else who
@@ -107,7 +115,7 @@ def _row(row: PlanRow, *, failed: bool) -> columns.GridRow:
         (
             (clean(row.id), "text"),
             (clean(row.state.replace("_", " ")), "muted"),
-            (text.UNKNOWN, "faint") if row.age_s is None else (text.duration(row.age_s), "text"),
+            (text.UNKNOWN, "faint") if row.age_s is None else (text.duration(row.age_s + planned_s), "text"),
             (clean(owner), "text") if owner else (text.UNKNOWN, "faint"),
             (text.UNKNOWN, "faint") if row.attempts is None else (text.count(row.attempts), "text"),
             (text.UNKNOWN, "faint") if row.payload is None else (clean(row.payload), "muted"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from textual import on
@@ -17,6 +18,7 @@ from qmon.tui.actions.request import ActionRequest, end_session
 from qmon.tui.blocking import reports, tree
 from qmon.tui.shared.reading import TextDialog
 from qmon.tui.shared.screen import DashboardScreen
+from qmon.tui.spans import Line, entry
 from qmon.tui.status import Shown
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -108,12 +110,24 @@ class BlockingScreen(DashboardScreen):
     @on(Grid.Opened)
     def _opened(self, message: Grid.Opened) -> None:
 
-        def then(end: bool | None) -> None:
-            if end:
-                self.action_act("end-blocker")
+        place = self._selected()
+        if place is None:
+            return
+        session = place.session
 
-        if (place := self._selected()) is not None:
-            self.app.push_screen(SessionDetails(place), then)
+        def then(end: bool | None) -> None:  # the cursor may be on another session by now
+            why = why_nothing(self.app.runner, self.app.shown.view)
+            if end and why is not None:
+                self.app.say(why)
+            elif end:
+                self.plan(end_session(session.session, session.started_at))
+
+        self.app.push_screen(SessionDetails(lambda: self._newest(place), place), then)
+
+    def _newest(self, place: ForestLine) -> ForestLine | None:
+        """The same session as it is now, ``None`` if it neither waits nor blocks any more."""
+        now = self._forest(self.app.shown).find(place.key)
+        return now if now is not None and now.session.started_at == place.session.started_at else None
 
     @on(Grid.Selected)
     def _cursor_moved(self) -> None:
@@ -126,5 +140,12 @@ class SessionDetails(TextDialog):
 
     BINDINGS = keys.SESSION
 
-    def __init__(self, place: ForestLine) -> None:
-        super().__init__(lambda cells: tree.details(place, cells), "E ends it · esc closes")
+    def __init__(self, newest: Callable[[], ForestLine | None], place: ForestLine) -> None:
+        """``newest``: the session as it is now, ``None`` if it neither waits nor blocks any more."""
+
+        def written(cells: int) -> list[Line]:
+            now = newest()
+            over = [] if now is not None else entry("over", "it no longer waits or blocks; this was the last", cells)
+            return [*over, *tree.details(now or place, cells)]
+
+        super().__init__(written, "E ends it · esc closes")

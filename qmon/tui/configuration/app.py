@@ -10,7 +10,9 @@ from typing import Any
 from qmon.config.file import Config, TargetConfig
 from qmon.errors import BadInput
 from qmon.model.alerts.rules import applying
+from qmon.model.layout.layout import TableName
 from qmon.model.text import counted
+from qmon.model.view import QueueView
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.catalog.discovery.candidates import Candidate
 from qmon.monitor.source import SnapshotSource
@@ -34,14 +36,15 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self.unwritten = ""
         self._followed = followed
         self._looking = self._looked = False
+        self._asked_of: TableName | None = None
         known = followed.of_target
         self._read_only = self.shown.read_only and not (known is not None and known.read_only)
         """It was started so, whatever the file says."""
 
     def on_view_ready(self, message: ViewReady) -> None:
-        """Look once for what may be queues where none is known; the figures themselves are the base's."""
+        """Look once for tables that may be queues; the figures themselves are the base's."""
         self._read_again()
-        if not message.view.queues and message.view.server.broker is None and not self._looked:
+        if not self._looked:
             self._look(asked=False)
 
     def tick(self) -> None:
@@ -51,8 +54,9 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
 
     # ------------------------------------------------------------------------------------------------- proposals
 
-    def propose(self) -> None:
-        """List what looks like a queue, to be written into the configuration."""
+    def propose(self, queue: QueueView | None = None) -> None:
+        """List the tables that may be queues, with the cursor on this one, to write them into the configuration."""
+        self._asked_of = None if queue is None else queue.layout.table
         self._look(asked=True)
 
     def _look(self, *, asked: bool) -> None:
@@ -73,10 +77,16 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         threading.Thread(target=run, name="qmon-discovery", daemon=True).start()
 
     def on_queues_found(self, message: QueuesFound) -> None:
-        """Show what was found, unless something else was opened meanwhile; nothing is said where nobody has asked."""
+        """Remember the tables found. List them if asked, or if no queue is known and nothing else was opened."""
         self._looking = False
-        if message.found and (message.asked or len(self.screen_stack) == 1):
-            self.push_screen(ProposalDialog(self.shown.target, message.found, self._followed.config.path), self._write)
+        if not message.problem:
+            self.maybe_queues = frozenset(each.layout.table for each in message.found)
+            self.ticks += 1
+        view = self.shown.view
+        unasked = view is not None and not view.queues and view.server.broker is None and len(self.screen_stack) == 1
+        if message.found and (message.asked or unasked):
+            path, at = self._followed.config.path, self._asked_of
+            self.push_screen(ProposalDialog(self.shown.target, message.found, path, at), self._write)
         elif message.asked:
             words = clean(message.problem) or "no other table here looks like a queue"
             self.notify(words, timeout=10, markup=False)
@@ -85,12 +95,17 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         if not chosen:
             return
         try:
-            self._followed.add(chosen)
+            new = self._followed.add(chosen)
         except BadInput as problem:
             self.notify(clean(str(problem)), severity="error", timeout=30, markup=False)
             return
-        count, path = counted(len(chosen), "queue"), clean(str(self._followed.config.path))
-        self.notify(f"{count} written to {path}", timeout=10, markup=False)
+        self.maybe_queues -= {each.layout.table for each in chosen}
+        path = clean(str(self._followed.config.path))
+        already = [clean(str(each.layout.table)) for each in chosen if each not in new]
+        words = [f"{counted(len(new), 'queue')} written to {path}"] if new else []
+        words += [f"already in {path}: {', '.join(already)}"] if already else []
+        self.notify("; ".join(words), timeout=10, markup=False)
+        self.source.poll_now(whole=True)
 
     # ------------------------------------------------------------------------------------------------ read again
 

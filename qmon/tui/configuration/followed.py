@@ -71,24 +71,39 @@ class FollowedConfig:
 
         Raises what connecting and reading the catalogue raise.
         """
-        known = self.of_target
+        known = self._known(self.config)
         connection = engine_for(self._target).connect(self._target, _SESSION)
         try:
             return known_and_found(connection, engine_for(self._target), () if known is None else known.queues)[1]
         finally:
             connection.close()
 
-    def add(self, chosen: Sequence[Candidate]) -> None:
-        """Write these queues at the end of the file, with the target where it is not in it yet, and watch them.
+    def add(self, chosen: Sequence[Candidate]) -> list[Candidate]:
+        """Write these queues at the end of the file, with the target if the file does not name it, and watch them.
 
-        Raises ``BadInput`` where that cannot be; the file is as it was then.
+        Returns those that were written: a table that the file has by now is not written twice. Raises ``BadInput`` if
+        the file cannot be read or written, and leaves it as it was.
         """
-        name, connect = self._name, None
-        if not name:
-            name, connect = free_name(name_of_target(self._target.name), self.config), without_password(self._typed)
-        config = add(self.config.path, name, connect, [found_block(name, each) for each in chosen])
+        path, connect = self.config.path, without_password(self._typed)
+        now = read_config(path) if path.exists() else Config(path)  # an editor or another dashboard may have changed it
+        if self._name and self._name not in now.targets:
+            raise BadInput(f"{path}: {self._name} is no longer in it")
+        known = self._known(now)
+        new = [each for each in chosen if known is None or not known.names_table(each.layout.table)]
+        name = free_name(name_of_target(self._target.name), now) if known is None else known.name
+        if new:
+            blocks = [found_block(name, each) for each in new]
+            now = add(path, name, connect if known is None else None, blocks)
         self._name, self._seen = name, self._stamp()
-        self._use(config)
+        self._use(now)
+        return new
+
+    def _known(self, config: Config) -> TargetConfig | None:
+        """The target in this configuration: by its name, or by its address if that was typed."""
+        if self._name:
+            return config.targets.get(self._name)
+        address = without_password(self._typed)
+        return next((each for each in config.targets.values() if each.connect == address), None)
 
     def _use(self, config: Config) -> None:
         before = self.of_target

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
+from qmon.model.layout.layout import TableName
 from qmon.model.text import counted
 from qmon.monitor.catalog.discovery.candidates import Candidate, likely
 from qmon.tui.keys import PROPOSAL
@@ -35,14 +36,14 @@ class QueuesFound(Message):
 
 
 class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
-    """Lists the tables; the result is those that are to be written, none where it was left."""
+    """Lists the tables, with the cursor on ``at``. The result is those that are to be written, none if it was left."""
 
     BINDINGS = PROPOSAL
     AUTO_FOCUS = "Grid"
 
-    def __init__(self, target: str, found: Sequence[Candidate], path: Path) -> None:
+    def __init__(self, target: str, found: Sequence[Candidate], path: Path, at: TableName | None = None) -> None:
         super().__init__()
-        self._target, self._path = target, path
+        self._target, self._path, self._at = target, path, at
         self._found = {str(each.layout.table): each for each in found}
         self._marked = {name for name, each in self._found.items() if likely(each)}
 
@@ -60,6 +61,8 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
             lambda *_: [((f" {title}", "strong"),), ((" ◆ will be written; qmon guesses, so check them", "muted"),)]
         )
         self._show()
+        if self._at is not None:
+            self.query_one(Grid).select(str(self._at))
 
     def _show(self) -> None:
         self.query_one(Grid).show([_row(name, each, name in self._marked) for name, each in self._found.items()])

@@ -33,9 +33,11 @@ def title(queue: QueueView, sample: MessageSample, place: str, cells: int, *, go
     return [spread(left, [LinePart.of(f"{place} ", "muted")], cells)]
 
 
-def facts(queue: QueueView, sample: MessageSample, found: Message | None, cells: int, rows: int) -> list[Line]:
-    """One line of times, then the owner and what that session does."""
-    lines = [((" ", "text"), *fit([LinePart(part) for part in _times(sample, found)], cells - 2))]
+def facts(
+    queue: QueueView, sample: MessageSample, found: Message | None, cells: int, rows: int, since_read_s: float = 0.0
+) -> list[Line]:
+    """One line of times, then the owner and what that session does. ``since_read_s``: seconds since it was read."""
+    lines = [((" ", "text"), *fit([LinePart(part) for part in _times(sample, found, since_read_s)], cells - 2))]
     owner = found.owner if found is not None else sample.owner
     if owner is None:
         lines += entry(
@@ -51,10 +53,12 @@ def facts(queue: QueueView, sample: MessageSample, found: Message | None, cells:
     return lines
 
 
-def _times(sample: MessageSample, found: Message | None) -> Iterator[tuple[tuple[str, str], ...]]:
+def _times(sample: MessageSample, found: Message | None, since_read_s: float) -> Iterator[tuple[tuple[str, str], ...]]:
     busy = sample.state == "in_progress"
-    pushed = found.pushed_s if found is not None else None
-    popped = None if not busy else found.popped_s if found is not None and found.popped_s is not None else sample.age_s
+    pushed = found.pushed_s + since_read_s if found is not None and found.pushed_s is not None else None
+    popped = sample.age_s if busy else None
+    if busy and found is not None and found.popped_s is not None:
+        popped = found.popped_s + since_read_s
     if pushed is not None:
         in_queue = pushed if popped is None else pushed - popped
         yield ("in queue ", "muted"), (text.duration(in_queue), "text")

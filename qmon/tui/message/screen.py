@@ -134,11 +134,14 @@ class MessageScreen(DashboardScreen):
         """Draw what was read, and search it."""
         queue, sample, found = self.acting_on(), self.sample, self._found
         gone = self._said == _GONE
+        since_read_s = 0.0 if self._read_at is None else now - self._read_at
         if queue is not None:
             place = f"{self._at + 1} of {len(self._listed)} listed"
             self.query_one("#title", Lines).show(lambda cells, _: panel.title(queue, sample, place, cells, gone=gone))
             self.query_one("#facts", Lines).show(
-                lambda cells, rows: panel.facts(queue, sample, found, cells, 2 if self.size.height < 32 else rows)
+                lambda cells, rows: panel.facts(
+                    queue, sample, found, cells, 2 if self.size.height < 32 else rows, since_read_s
+                )
             )
         payload = (
             panel.payload_lines(found.payload, self._payload)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual import on
 from textual.app import ComposeResult
 
@@ -94,7 +96,11 @@ class OperationsScreen(OperationsReading):
                 self.action_act("undo")
 
         if each is not None:
-            self.app.push_screen(OperationDetails(each, undoable="undo" not in self.unavailable()), then)
+            self.app.push_screen(OperationDetails(self._newest, each, undoable="undo" not in self.unavailable()), then)
+
+    def _newest(self, shown: Operation) -> Operation:
+        """The operation as it was read last."""
+        return next((each for each in self.operations or () if each.id == shown.id), shown)
 
     @on(Grid.Selected)
     def _cursor_moved(self) -> None:
@@ -106,6 +112,6 @@ class OperationDetails(TextDialog):
 
     BINDINGS = keys.DETAILS
 
-    def __init__(self, operation: Operation, *, undoable: bool) -> None:
+    def __init__(self, newest: Callable[[Operation], Operation], operation: Operation, *, undoable: bool) -> None:
         hint = "u undoes it · esc closes" if undoable else "esc closes"
-        super().__init__(lambda cells: rows.details(operation, cells), hint)
+        super().__init__(lambda cells: rows.details(newest(operation), cells), hint)

@@ -9,6 +9,7 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.group_view import totals
 from qmon.model.rates.forecast import Trend
 from qmon.model.samples.polled import WaitSample
+from qmon.model.verdicts.outside import NEARLY_ALL
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
 from qmon.tui.overview.columns import IF_ANY
@@ -24,6 +25,7 @@ def target_line(view: View, cells: int) -> list[Line]:
         _rate("rollbacks/s", server.rollbacks, 3),
         _rate("deadlocks/s", server.deadlocks, 5, hot=True),
         LinePart((("sessions ", "muted"), _number(server.sessions)), 4),
+        _all_sessions(view),
         _blocked(view),
         _waits(server.waits, 2),
         *_sums(view),
@@ -47,6 +49,16 @@ def _rate(name: str, figure: Figure, rank: int, *, hot: bool = False) -> LinePar
     value = figure.text(text.rate)
     tone = "alarm" if hot and figure.value else "text" if figure.value else "muted"
     return LinePart(((f"{name} ", "muted"), (value, tone)), rank)
+
+
+def _all_sessions(view: View) -> LinePart:
+    """How many of all sessions that the server allows are used; nothing if that is not known."""
+    used, limit = view.server.sessions_used, view.server.sessions_limit
+    if used is None or limit is None:
+        return LinePart(())
+    full = used >= NEARLY_ALL * limit
+    spans: tuple[Span, ...] = (("all sessions ", "muted"), (f"{used:,} of {limit:,}", "alarm" if full else "text"))
+    return LinePart(spans, 1 if full else 6)
 
 
 def _number(value: int | None) -> Span:
@@ -96,16 +108,23 @@ def why(
     if lost is not None:
         lines.append(_lost(view.target, lost, cells))
     first = worst[0] if worst else None
+    outside = [_outside(words, cells) for words in view.server.outside[: max(1, rows - 1)]]
     if first is not None and first.verdict.severity > Severity.FINE:
-        keep = 1 if selected is not None and selected.name != first.name else 0
+        keep = len(outside) + (1 if selected is not None and selected.name != first.name else 0)
         lines += proof("why", first, view, cells, max(1, rows - keep))
-    if selected is not None and (first is None or selected.name != first.name or not lines):
+    lines += outside
+    if selected is not None and (first is None or selected.name != first.name or len(lines) == len(outside)):
         lines += proof("here", selected, view, cells, 1)
     for failure in view.failures:
         words = f"{clean(failure.probe)}: {clean(failure.reason)}"
         help_ = f"  {clean(failure.grant)}" if failure.grant else ""
         lines.append(((" not seen: ", "muted"), (shorten(words + help_, cells - 12), "text")))
     return lines[:rows]
+
+
+def _outside(words: str, cells: int) -> Line:
+    lead = (("  why: ", "muted"), ("server", "strong"), (": ", "muted"))
+    return (*lead, (shorten(clean(words), max(10, cells - sum(width(t) for t, _ in lead) - 1)), "alarm"))
 
 
 def _lost(target: str, verdict: Verdict, cells: int) -> Line:

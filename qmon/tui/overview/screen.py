@@ -12,6 +12,7 @@ from qmon.model.figure import Verdict
 from qmon.model.group_view import group_views
 from qmon.model.ranking import Ranking
 from qmon.model.shared_causes import SharedCause, shared_causes
+from qmon.model.text import counted
 from qmon.model.verdicts.access import unreachable
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus, Phase
@@ -137,12 +138,14 @@ class OverviewScreen(ArrangedScreen):
             return
         fresh, worst = shown.freshness(now), self._ranking_of(view).queues
         age_s = None if fresh is Freshness.LIVE else shown.age_s(now)
+        to_keep = self._to_keep(view)
+        hint = "" if self.query_one("#queues-heading").display else to_keep  # a short screen has no such title
         self.query_one("#summary", Lines).show(
-            lambda cells, _: [summary(view, worst, cells, age_s)], stale=fresh is Freshness.STALE
+            lambda cells, _: [summary(view, worst, cells, age_s, hint)], stale=fresh is Freshness.STALE
         )
         count = len(self.grid.keys)
         of = f"{count} of {len(view.queues)}" if self.filter_text else f"{count}"
-        self.show_heading("queues-heading", "queues", of)
+        self.show_heading("queues-heading", "queues", f"{of} · {to_keep}" if to_keep else of)
         if view.server.broker is not None:
             self.show_heading("broker-heading", "Service Broker", broker.summary(view.server.broker))
         queue = self._selected(view)
@@ -176,6 +179,15 @@ class OverviewScreen(ArrangedScreen):
         self.app.selected = message.key
         self.app.switch_mode("queue")
 
+    def _to_keep(self, view: View) -> str:
+        """How many queues are only guessed and how many more tables may be queues; empty if nothing can be kept."""
+        guessed = sum(queue.layout.is_guess for queue in view.queues)
+        watched = {table for queue in view.queues for table in (queue.layout.table, queue.layout.data_table)}
+        more = len(self.app.maybe_queues - watched)
+        parts = [f"{guessed} only guessed"] if guessed else []
+        parts += [f"{counted(more, 'more table')} may be {'a queue' if more == 1 else 'queues'}"] if more else []
+        return f"W: {', '.join(parts)}" if parts and not self.app.unwritten else ""
+
     @property
     def _no_queue(self) -> str:
         more = "" if self.app.unwritten else "; W lists tables that may be queues"
@@ -185,19 +197,10 @@ class OverviewScreen(ArrangedScreen):
         """Ask for an exact count of the queue under the cursor."""
         self.app.count_exactly(self.grid.cursor)
 
-    def action_propose(self) -> None:
-        """List what looks like a queue, to be written into the configuration."""
-        self.app.propose()
-
     @property
     def usual(self) -> tuple[GridColumn, ...]:
         """The columns that the rows are made of."""
         return overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
-
-    def unavailable(self) -> dict[str, str]:
-        """By the id of a key why it can do nothing now."""
-        why = self.app.unwritten
-        return super().unavailable() | ({"propose": why} if why else {})
 
     def on_screen_resume(self) -> None:
         """Put the cursor on the queue that was shown meanwhile."""

@@ -25,10 +25,11 @@ _CRITICAL, _WARNING = (each[1] for each in _TROUBLE)
 _FINE, _NOTICE, _PAUSED, _UNKNOWN = (each[1] for each in _OTHERWISE)
 
 
-def summary(view: View, ranked: Sequence[QueueView], cells: int, age_s: float | None = None) -> Line:
+def summary(view: View, ranked: Sequence[QueueView], cells: int, age_s: float | None = None, hint: str = "") -> Line:
     """``■ 3 of 12 queues are critical; worst: orders, 1,204 waiting, oldest 14m.``
 
     ``ranked``: the queues of the view, the worst first. ``age_s``: how old the figures are where they are not now's.
+    ``hint``: what a key does, if there is room.
     """
     if not ranked:
         return ((" no queue is known", "muted"),)
@@ -53,7 +54,10 @@ def summary(view: View, ranked: Sequence[QueueView], cells: int, age_s: float | 
         parts.append(LinePart.of("; no rate is known yet", "text", 1))
     if not trouble and _broker_ails(view):
         parts.append(LinePart.of("; trouble in Service Broker", "accent"))
-    return fit([*parts, LinePart.of(".")], cells, "")
+    if view.server.outside:
+        parts.append(LinePart.of("; trouble on the server", "accent"))
+    parts.append(LinePart.of("."))
+    return fit([*parts, LinePart.of(f"  {hint}", "muted", 9)] if hint else parts, cells, "")
 
 
 def _state(verdict: Verdict) -> str:

@@ -16,7 +16,7 @@ class TextDialog(Dialog[bool], inherit_bindings=False):
     """The result is whether what is shown is to be acted on.
 
     Args:
-        text: the lines for so many cells of width.
+        text: the lines for so many cells of width, as they are now.
         hint: what the keys do.
     """
 
@@ -34,9 +34,14 @@ class TextDialog(Dialog[bool], inherit_bindings=False):
             yield Lines(id="details-hint")
 
     def on_mount(self) -> None:
-        """Write it."""
-        self.query_one("#details-lines", Lines).show(lambda cells, _: self._text(cells))
+        """Write it, and again when figures come or time has passed."""
+        self.watch(self.app, "shown", self._write, init=False)
+        self.watch(self.app, "ticks", self._write, init=False)
+        self._write()
         self.query_one("#details-hint", Lines).show(lambda *_: [((f" {self._hint}", "muted"),)])
+
+    def _write(self) -> None:
+        self.query_one("#details-lines", Lines).show(lambda cells, _: self._text(cells))
 
     def action_close(self) -> None:
         """Close."""

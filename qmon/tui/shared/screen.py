@@ -15,6 +15,7 @@ from textual.widget import Widget
 from qmon.model.operations import Choice, OperationResult
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
+from qmon.operate.plan.allowed import ONLY_GUESSED
 from qmon.tui import keys
 from qmon.tui.actions.availability import ACTIONS, ask_for, short_reason, why_not
 from qmon.tui.actions.request import ActionRequest
@@ -30,6 +31,7 @@ from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
+_KEEP = "qmon only guessed that this table is a queue; press W to keep it, then act on it"
 _ASKING = ("count", "faster", "slower", "poll-now")
 """Keys that ask the source for something."""
 
@@ -188,21 +190,32 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         here = {binding.id for binding in keys.plain(self.BINDINGS)}
         reasons = {id: why_not(app.runner, app.shown.view, queue, id) for id in ACTIONS if id in here}
         reasons |= dict.fromkeys(_ASKING, app.fixed or None)
+        reasons["propose"] = app.unwritten or None
+        if not app.unwritten:
+            reasons = {id: _KEEP if why == ONLY_GUESSED else why for id, why in reasons.items()}
         return {id: why for id, why in reasons.items() if why is not None}
 
     def request(self, action: str) -> ActionRequest | None:
         """What the action with this id asks for."""
         return ask_for(action, self.app.shown.view, self.acting_on(), self.chosen())
 
+    def action_propose(self) -> None:
+        """List the tables that may be queues, to write them into the configuration."""
+        self.app.propose(self.acting_on())
+
     def action_act(self, action: str) -> None:
         """Open the dialog of an action, which plans it; or say why there is none."""
+        if (why := self.unavailable().get(action)) is not None:
+            self.app.say(why)
+        else:
+            self.plan(self.request(action))
+
+    def plan(self, request: ActionRequest | None) -> None:
+        """Open the dialog of this action, unless nothing may be changed here."""
         from qmon.tui.actions.dialog import ActionDialog
 
-        why, runner = self.unavailable().get(action), self.app.runner
-        if why is not None:
-            self.app.say(why)
-        elif runner is not None and (request := self.request(action)) is not None:
-            self.app.push_screen(ActionDialog(request, runner), self.acted)
+        if request is not None and self.app.runner is not None:
+            self.app.push_screen(ActionDialog(request, self.app.runner), self.acted)
 
     def acted(self, result: OperationResult | None) -> None:
         """An action has ended; ``None``: it was left before it began."""

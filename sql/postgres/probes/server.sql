@@ -7,6 +7,8 @@
 -- > behind_s       seconds since what was replayed last was committed, 0 where all that came was replayed; NULL on a primary,
 --                  and where nothing was replayed since the start
 -- > sessions       sessions connected to this database, without qmon's own
+-- > sessions_used  sessions of programs in all databases, each of which takes a connection; NULL if our role sees only its own
+-- > sessions_limit connections that programs may have in total: max_connections without those reserved for administrators
 -- > pollers        sessions of qmons that poll this database, ours among them; application names are shown to every role
 -- > commits        transactions committed since the reset
 -- > rollbacks      transactions rolled back since the reset
@@ -29,6 +31,9 @@ SELECT
         END
     END AS behind_s,
     s.sessions,
+    CASE WHEN pg_has_role('pg_read_all_stats', 'USAGE') THEN s.used END AS sessions_used,
+    CAST(current_setting('max_connections') AS int) - CAST(current_setting('superuser_reserved_connections') AS int)
+        - CAST(coalesce(current_setting('reserved_connections', true), '0') AS int) AS sessions_limit,
     s.pollers,
     pg_stat_get_db_xact_commit(d.oid) AS commits,
     pg_stat_get_db_xact_rollback(d.oid) AS rollbacks,
@@ -48,14 +53,17 @@ SELECT
 FROM pg_database AS d
 CROSS JOIN LATERAL (
     SELECT
-        CAST(count(*) FILTER (WHERE coalesce(a.application_name, '') NOT LIKE 'qmon %') AS int) AS sessions,
-        CAST(count(*) FILTER (WHERE a.application_name = 'qmon poll') AS int) AS pollers,
         CAST(count(*) FILTER (
-            WHERE a.state = 'disabled'
+            WHERE a.datid = d.oid AND coalesce(a.application_name, '') NOT LIKE 'qmon %'
+        ) AS int) AS sessions,
+        CAST(count(*) FILTER (WHERE a.backend_type = 'client backend') AS int) AS used,
+        CAST(count(*) FILTER (WHERE a.datid = d.oid AND a.application_name = 'qmon poll') AS int) AS pollers,
+        CAST(count(*) FILTER (
+            WHERE a.datid = d.oid
+                AND a.state = 'disabled'
                 AND a.backend_type IN ('client backend', 'parallel worker')
                 AND coalesce(a.application_name, '') NOT LIKE 'qmon %'
         ) AS int) AS untracked
     FROM pg_stat_get_activity(NULL) AS a
-    WHERE a.datid = d.oid
 ) AS s
 WHERE d.datname = current_database()

@@ -6,6 +6,8 @@
 -- > replay_paused  always false: see the probe "replica"
 -- > behind_s       NULL: see the probe "replica"
 -- > sessions       sessions connected to this database, without qmon's own; NULL if we see only our own sessions
+-- > sessions_used  NULL: see the probe "limits"
+-- > sessions_limit NULL: see the probe "limits"
 -- > pollers        sessions of qmons that poll this database, ours among them; NULL where we see no session but our own
 -- > commits        NULL: see the probe "server_counters"
 -- > rollbacks      NULL: not counted
@@ -31,6 +33,8 @@ SELECT
     CAST(0 AS bit) AS replay_paused,
     CAST(NULL AS float) AS behind_s,
     CASE WHEN HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', N'VIEW DATABASE STATE') = 1 THEN s.sessions END AS sessions,
+    CAST(NULL AS int) AS sessions_used,
+    CAST(NULL AS int) AS sessions_limit,
     CASE WHEN HAS_PERMS_BY_NAME(QUOTENAME(DB_NAME()), N'DATABASE', N'VIEW DATABASE STATE') = 1 THEN s.pollers END AS pollers,
     CAST(NULL AS bigint) AS commits,
     CAST(NULL AS bigint) AS rollbacks,

@@ -6,6 +6,8 @@
 -- > replay_paused  always false: see the probe "replica"
 -- > behind_s       NULL: see the probe "replica"
 -- > sessions       sessions connected to this database, without qmon's own; NULL if we see only our own sessions
+-- > sessions_used  sessions of programs in all databases; NULL if we see only our own sessions
+-- > sessions_limit sessions that the server allows: its setting "user connections", or the most there can be
 -- > pollers        sessions of qmons that poll this database, ours among them; NULL where we see no session but our own
 -- > commits        NULL: see the probe "server_counters"
 -- > rollbacks      NULL: not counted
@@ -31,6 +33,12 @@ SELECT
     CAST(0 AS bit) AS replay_paused,
     CAST(NULL AS float) AS behind_s,
     CASE WHEN HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER PERFORMANCE STATE') = 1 THEN s.sessions END AS sessions,
+    CASE WHEN HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER PERFORMANCE STATE') = 1 THEN s.used END AS sessions_used,
+    COALESCE((
+        SELECT NULLIF(CAST(c.value_in_use AS int), 0)
+        FROM sys.configurations AS c
+        WHERE c.name = N'user connections'
+    ), @@MAX_CONNECTIONS) AS sessions_limit,
     CASE WHEN HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER PERFORMANCE STATE') = 1 THEN s.pollers END AS pollers,
     CAST(NULL AS bigint) AS commits,
     CAST(NULL AS bigint) AS rollbacks,
@@ -42,9 +50,9 @@ SELECT
 FROM (SELECT SYSUTCDATETIME() AS now) AS t
 CROSS JOIN (
     SELECT
-        COALESCE(SUM(CASE WHEN s.program_name LIKE N'qmon %' THEN 0 ELSE 1 END), 0) AS sessions,
-        COALESCE(SUM(CASE WHEN s.program_name = N'qmon poll' THEN 1 ELSE 0 END), 0) AS pollers
+        COALESCE(SUM(CASE WHEN s.database_id <> DB_ID() OR s.program_name LIKE N'qmon %' THEN 0 ELSE 1 END), 0) AS sessions,
+        COALESCE(SUM(CASE WHEN s.database_id = DB_ID() AND s.program_name = N'qmon poll' THEN 1 ELSE 0 END), 0) AS pollers,
+        COUNT(*) AS used
     FROM sys.dm_exec_sessions AS s
-    WHERE s.database_id = DB_ID()
-        AND s.is_user_process = 1
+    WHERE s.is_user_process = 1
 ) AS s

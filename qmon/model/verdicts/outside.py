@@ -1,0 +1,39 @@
+"""Trouble on the server that is no queue's verdict, a sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from qmon.model.samples.polled import ServerSample
+from qmon.model.snapshot import Snapshot
+from qmon.model.text import percent
+from qmon.model.verdicts.server import DEADLOCK_REPORTS, FEWEST, is_about, members_of
+from qmon.model.waits.deadlocks import Deadlocks
+
+# The share of the sessions from which a few more programs are refused.
+NEARLY_ALL: Final = 0.9
+
+
+def outside(snapshot: Snapshot, deadlocks: Deadlocks) -> tuple[str, ...]:
+    """Return the sentences, the most urgent first."""
+    return tuple((*_sessions(snapshot.server), *_deadlocks(snapshot, deadlocks)))
+
+
+def _sessions(server: ServerSample) -> Iterator[str]:
+    used, limit = server.sessions_used, server.sessions_limit
+    if used is not None and limit and used >= NEARLY_ALL * limit:
+        then = "refuses new sessions now" if used >= limit else f"refuses new sessions after {limit - used:,} more"
+        yield f"{used:,} of {limit:,} sessions are used ({percent(used / limit)}): the server {then}"
+
+
+def _deadlocks(snapshot: Snapshot, found: Deadlocks) -> Iterator[str]:
+    """Deadlocks that were not seen on the table of a queue; those are the queue's verdict."""
+    if found.count < FEWEST:
+        return
+    about = (is_about(circle, queue, queue.layout) for circle in found.circles for queue in snapshot.queues)
+    text = f"{found.count} deadlocks in the last minute"
+    if not found.circles and len(snapshot.queues) != 1:  # a queue that is alone has the verdict itself
+        yield f"{text}; their tables were not seen, their statements are in {DEADLOCK_REPORTS[snapshot.engine]}"
+    elif found.circles and not any(about):
+        yield f"{text} on tables that are no queues; waiting for each other: {members_of(found.circles[-1])}"
