@@ -18,7 +18,7 @@ from qmon.workload.plan import PlannedFault, QueueLoad
 from tests.contract.watching import Watched, connect, target_of, watching
 from tests.laboratory.case import FINE
 from tests.laboratory.laboratory import SETTINGS
-from tests.laboratory.runs import Rates, Run, bursty, noisy, pausing, steady
+from tests.laboratory.runs import Rates, Run, bursty, nightly, noisy, pausing, steady
 from tests.queues import DESIGNS
 
 INTERVAL_S: Final = 1.0
@@ -27,8 +27,9 @@ _STYLES: Final[Mapping[str, Rates]] = {
     "noisy": noisy(10, 40, 0.9),
     "bursty": bursty(6, 40, 12, 2),
     "pausing": pausing(6, 30, 6, 4),
+    "nightly": nightly(12, 40, 900),
 }
-"""Pushers and poppers as they are on a good day: bursts of 36/s, poppers that look every few seconds."""
+"""Pushers and poppers as they are on a good day: bursts of 36/s, poppers that look every few seconds, quiet nights."""
 _MORE: Final[Mapping[str, Any]] = {
     "keeper": True,
     "requeue_after_s": 20.0,
@@ -69,8 +70,11 @@ class Calm:
         return f"healthy load, {self.polls} polls: {counts}{wrong}"
 
 
-def calm(seconds: float, *, faults: Sequence[PlannedFault] = ()) -> Calm:
-    """Drive all designs for so long; what was said once the rates were known."""
+def calm(seconds: float, *, faults: Sequence[PlannedFault] = (), starts: int = 1) -> Calm:
+    """Drive all designs for so long; what was said once the rates were known.
+
+    ``starts``: how often qmon starts to watch, each time for the same share of the time.
+    """
     with EmbeddedServer(settings=SETTINGS) as server:
         url = server.url()
         target, loads, connection = target_of(url), [], connect(url)
@@ -82,14 +86,17 @@ def calm(seconds: float, *, faults: Sequence[PlannedFault] = ()) -> Calm:
             push, pop = run.rates(0.0, random.Random(0))
             loads.append(QueueLoad(made.layout, **{"rate": push, "pop_rate": pop, **run.load}))
         connection.close()
-        with Load(target, loads, faults) as load, watching(url, interval_s=INTERVAL_S) as watched:
-            watched.view(polls=2)
-            drive(load, {run.name: run for run in runs()}, seconds)
-            return _counted(watched)
+        found, all_runs = Calm(), {run.name: run for run in runs()}
+        with Load(target, loads, faults) as load:
+            for start in range(starts):
+                with watching(url, interval_s=INTERVAL_S) as watched:
+                    watched.view(polls=2)
+                    drive(load, all_runs, seconds / starts, start * seconds / starts)
+                    _count(watched, found)
+        return found
 
 
-def _counted(watched: Watched) -> Calm:
-    found = Calm()
+def _count(watched: Watched, found: Calm) -> None:
     for view in watched.views[2:]:
         found.polls += 1
         for queue in view.queues:
@@ -97,17 +104,16 @@ def _counted(watched: Watched) -> Calm:
                 found.said[verdict.code] += 1
                 if verdict.code not in FINE:
                     found.false.setdefault((queue.name, verdict.code), verdict.proof)
-    return found
 
 
-def drive(load: Load, runs: Mapping[str, Run], seconds: float) -> None:
-    """Tell the workers each second at what rates to work."""
+def drive(load: Load, runs: Mapping[str, Run], seconds: float, from_s: float = 0.0) -> None:
+    """Tell the workers each second at what rates to work. ``from_s``: how long they have worked before."""
     chances = {queue: random.Random(queue) for queue in runs}
     told: dict[tuple[str, str], float] = {}
     began, pause = time.monotonic(), threading.Event()
     while (t := time.monotonic() - began) < seconds:
         for queue, run in runs.items():
-            push, pop = run.rates(t, chances[queue])
+            push, pop = run.rates(from_s + t, chances[queue])
             if told.get((queue, "push")) != push:
                 load.change(queue, "pusher", rate=push)
             if told.get((queue, "pop")) != pop:

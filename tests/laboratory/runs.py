@@ -5,6 +5,7 @@ A run is real: workers in processes of their own, the real poller. What they are
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -46,6 +47,11 @@ def bursty(push: float, pop: float, every_s: float, for_s: float) -> Rates:
 def pausing(push: float, pop: float, every_s: float, for_s: float) -> Rates:
     """Poppers work for ``for_s`` of every ``every_s`` seconds, as much faster."""
     return lambda t, chance: (push, pop * every_s / for_s if t % every_s < for_s else 0.0)
+
+
+def nightly(push: float, pop: float, every_s: float) -> Rates:
+    """Pushes swell and ebb away to next to nothing, once in ``every_s`` seconds."""
+    return lambda t, chance: (push * max(0.01, math.cos(math.pi * t / every_s) ** 2), pop)
 
 
 def step(before: tuple[float, float], at_s: float, after: tuple[float, float]) -> Rates:
