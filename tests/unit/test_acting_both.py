@@ -62,6 +62,7 @@ RECORDS = {
 ALONE = {
     "action/operate/take_out_bulk", "action/operate/fire", "action/operate/still_at",
     "action/operate/row_counts", "action/operate/came_back", "action/operate/alike", "action/operate/trigger_path",
+    "action/operate/report_counters",
 }  # fmt: skip
 """PostgreSQL leads to rows by where they lie, can put triggers off, counts what a session writes and has a search path.
 On SQL Server rows are sought by their key once more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -164,12 +164,8 @@ class Collector:
         table_counters.spread(results)
         self._locked.see(results, failures)
         self._permissions.see(results)
-        server = first(results, "server")
-        if server is None:
-            reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
-            raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
         counters: ServerCounters | None = first(results, "server_counters")
-        server = with_counters(server, counters)
+        server = with_counters(_server_of(results, failures), counters)
         self._share(server)
         clock = first(results, "clock")
         one_trip = self._runner.one_trip and clock is not None
@@ -389,3 +385,12 @@ class Collector:
 
 def _more(before: int | None, now: int | None) -> int | None:
     return now - before if before is not None and now is not None and now >= before else None
+
+
+def _server_of(results: Results, failures: Sequence[ProbeFailure]) -> ServerSample:
+    """Return the server's own state. Raises ``QueryFailed`` if it could not be read: then there is no clock."""
+    server: ServerSample | None = first(results, "server")
+    if server is None:
+        reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
+        raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
+    return server
