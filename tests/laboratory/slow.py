@@ -1,0 +1,66 @@
+"""Faults that are seen only against the last minutes of a queue: in the long form alone, half an hour."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from qmon.model.layout.layout import Layout
+from tests.facts import wait_until
+from tests.laboratory.case import Case
+from tests.laboratory.laboratory import Laboratory
+
+BUSY_S: Final = 11 * 60.0
+"""A queue is known to be busy after ten minutes with pushes; one more, because minutes begin at any poll."""
+LEAK_S: Final = 24 * 60.0
+"""A backlog that rises slowly is named after 21 minutes at the earliest, once the oldest message has waited for one."""
+
+
+def _go_on(lab: Laboratory, seconds: float) -> None:
+    """Wait until polls have watched for so long."""
+    since = lab.watched.views[-1].sampled_at
+    wait_until(lambda: lab.watched.views[-1].sampled_at - since >= seconds, 2 * seconds, what="the time before")
+
+
+@contextlib.contextmanager
+def silent(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """Producers, busy for minutes, push nothing more."""
+    _go_on(lab, BUSY_S)
+    lab.load.change(layout.queue, "pusher", rate=0.0)
+    yield ("no push for", "/s before")
+    lab.load.change(layout.queue, "pusher", rate=8.0)
+
+
+@contextlib.contextmanager
+def leaking(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """Pushers push a little more than the poppers can: too little to be seen in the rates."""
+    lab.load.change(layout.queue, "popper", rate=3.6)
+    yield ("ready rose from",)
+    lab.load.change(layout.queue, "popper", rate=200.0)
+    wait_until(lambda: _few(lab, layout), 120, what="the backlog is gone")
+
+
+def _few(lab: Laboratory, layout: Layout) -> bool:
+    queue = lab.watched.views[-1].queue(layout.queue)
+    return queue is not None and queue.ready.value is not None and queue.ready.value < 10
+
+
+@contextlib.contextmanager
+def slowed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """Each message takes fifty times as long as in the minutes before."""
+    _go_on(lab, BUSY_S)
+    lab.load.change(layout.queue, "popper", work_s=1.0)
+    yield ("each message takes", "before")
+    lab.load.change(layout.queue, "popper", work_s=0.02)
+    wait_until(lambda: _few(lab, layout), 120, what="the backlog is gone")
+
+
+CASES = (
+    Case("producers stopped", "no pushes", "status", silent, reads_s=32.0),
+    Case("slow leak", "pushers outrun poppers", "status", leaking, reads_s=LEAK_S, load={"rate": 4.0}),
+    Case(
+        "each message takes longer", "pushers outrun poppers", "status", slowed, reads_s=100.0, clears_s=15.0,
+        load={"work_s": 0.02, "rate": 6.0},
+    ),
+)  # fmt: skip
