@@ -1,4 +1,4 @@
-"""Rates of a queue while operations of qmon change its rows: only the work of consumers counts."""
+"""Rates of a queue while operations of qmon change its rows: none of these rows is popped or completed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ from tests.jobs import TABLE, layout
 
 ROWS = 2_000
 PUSHED = 150
-# An operation and its undo change this many rows twice. The server's counters may report some of them in another poll
-# than the record of operations, so a few of them may count.
-MOST_OFF = 0.02 * 2 * ROWS
 POP = """
 UPDATE public.jobs SET status = 'working', started_at = now()
 WHERE id = (SELECT id FROM public.jobs WHERE status = 'ready' AND payload = 'work' ORDER BY id LIMIT 1
@@ -83,5 +80,6 @@ def test_rows_that_operations_change_are_neither_popped_nor_completed(
             watched.queue("jobs", lambda _: len(done) == PUSHED)
         watched.queue("jobs", lambda queue: queue.pop_rate.value == 0, timeout=60)
         popped, completed = moved(watched)
-        assert popped == pytest.approx(PUSHED, abs=MOST_OFF)
-        assert completed == pytest.approx(PUSHED, abs=MOST_OFF)
+        assert 0 <= popped <= PUSHED, "what the consumer did meanwhile is left out as well"
+        assert 0 <= completed <= PUSHED
+        assert any("an operation of qmon" in view.queues[0].pop_rate.reason for view in watched.views)

@@ -82,7 +82,7 @@ def test_all_agree(rule: Rule, ahead_s: float, tmp_path: Path, monkeypatch: pyte
         assert given.snapshot is not None
         return "9 of 12" if has_evidence(given.snapshot.sampled_at - BEGIN - ahead_s) else None
 
-    stub = replace(rule, proof=proof, cause=lambda _: "", keys={}, unread=lambda _: False)
+    stub = replace(rule, proof=proof, cause=lambda _: "", keys={}, unread=lambda _: False, refuted=lambda _: False)
     monkeypatch.setattr(import_module("qmon.model.verdicts.judge"), "RULES", (stub,))
     watched = Watched(tmp_path, ahead_s)
     since_at = BEGIN + ahead_s + first_s

@@ -373,17 +373,10 @@ class PausesKnown:
 
 @dataclass(frozen=True, slots=True)
 class OperatedSample:
-    """One row an operation of qmon that is under way, or has ended lately. ``done``: rows that it has changed.
-
-    ``about``: the table. ``kind``: that of an undo is the kind of the operation that it ``undoes``. ``in_progress``:
-    the rows were in progress before the operation, or before the one that it undoes.
-    """
+    """One row an operation of qmon that is under way, or has ended lately: its table, and how many rows it changed."""
 
     id: str
     about: str
-    kind: str
-    undoes: bool
-    in_progress: bool
     done: int
 
 

@@ -48,8 +48,9 @@ _NOT_YET = "not read yet: many queues are read in turns"
 _UNSEEN = "sessions, or what they run, cannot be seen"
 _OF_A_LIBRARY = "the workers of a library are not told apart by their sessions"
 _BROKEN = "counters were not read without a break"
+_OWN = "an operation of qmon changes messages of this queue, or has just done so"
 _FORGOTTEN = "the server began to count this table anew, or may have"
-RATES_FOLLOW: Final = frozenset({_FOLLOWS, _BROKEN, _FORGOTTEN})
+RATES_FOLLOW: Final = frozenset({_FOLLOWS, _BROKEN, _OWN, _FORGOTTEN})
 """Why rates are unknown in a poll after which they will be known."""
 
 
@@ -189,12 +190,12 @@ class QueueTrack:
             self._forget()
         self._files = files
         unbroken, self._was_gone = unbroken and not self._was_gone, False
-        self._broken = not unbroken
-        own = own_uses(uses, q)
-        self._own.add(snapshot.operated, q.layout, at, unbroken=unbroken)
-        moved = self._advance(q, own, at, unbroken)
         if not unbroken:
             self._progress.broken()
+        unbroken = not self._own.add(snapshot.operated, q.layout, at) and unbroken
+        self._broken = not unbroken
+        own = own_uses(uses, q)
+        moved = self._advance(q, own, at, unbroken)
         self._standing.add(q, at)
         if q.in_progress_ids is not None:
             self._progress.see(q.in_progress_ids, at)
@@ -273,16 +274,17 @@ class QueueTrack:
             self._began_anew = True
             self._committed.forget()
             return None
-        change = self._in_progress_change(q)
-        change = None if change is None else change - self._own.in_progress
-        counters, rows = self._own.leave_out(before.counters, q.counters), figures.rows_counted(q)
-        rows = None if rows is None else rows - self._own.rows
-        work = self._committed.add(before.counters, counters, q.layout, rows)
+        work = self._committed.add(before.counters, q.counters, q.layout, figures.rows_counted(q))
         if work is None:
             return None
+        change = self._in_progress_change(q)
         table = None
-        if work.exact and counters.vacuums == before.counters.vacuums and counters.analyzes == before.counters.analyzes:
-            table = counters.live - before.counters.live
+        if (
+            work.exact
+            and q.counters.vacuums == before.counters.vacuums
+            and q.counters.analyzes == before.counters.analyzes
+        ):
+            table = q.counters.live - before.counters.live
         return table_flow(work, q.layout, change, table)
 
     def _in_progress_change(self, q: QueueSamples) -> int | None:
@@ -404,6 +406,8 @@ class QueueTrack:
             return _uncounted(snapshot)
         if self._idle_since is not None:
             return _nothing_counted(snapshot.sampled_at - self._idle_since)
+        if self._own.under_way:
+            return _OWN
         return _FOLLOWS if self._prev is None else _FORGOTTEN if self._began_anew else _BROKEN
 
     def _extra(self, q: QueueSamples, figure: str, at: float) -> Figure:
