@@ -90,7 +90,7 @@ INSERT INTO good_jobs (queue_name, performed_at, finished_at, error) VALUES
 """,
     {
         "mails": {"ready": 2, "scheduled": 1, "in_progress": 1, "stuck": 0, "dead": 1, "done": 1},
-        "default": {"ready": 1, "scheduled": 0, "in_progress": 1, "stuck": 0, "dead": 0, "done": 0},
+        "default": {"ready": 1, "scheduled": 0, "in_progress": 1, "stuck": 1, "dead": 0, "done": 0},
     },
     oldest={"mails": 300},
     stuck={"default": "00000000-0000-0000-0000-000000000002 has had message 10000000-0000-0000-0000-000000000002"},

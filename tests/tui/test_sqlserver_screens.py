@@ -45,14 +45,14 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         assert heading[1] == "■ 2 of 4 queues are critical; worst: letters, 500 waiting, oldest 2h."
         assert heading[2].startswith("tx/s 450 rollbacks/s 0 deadlocks/s 0 sessions 42 blocked 1")
         assert "Log:WRITELOG 3, Lock:LCK_M_U 1" in heading[2]
-        assert row(d, "letters").startswith("letters strict_fifo 500 0 0 2 h 04 m 5.0 0 501")
+        assert row(d, "letters").startswith("letters 500 0 0 – 2 h 04 m 5.0 0 501")
         assert row(d, "letters").endswith("■ everything locked [4]")
-        assert row(d, "mails").startswith("mails status 31 12 7 31 s 18.0 18.0 37")
+        assert row(d, "mails").startswith("mails 31 12 7 2 31 s 18.0 18.0 37")
         assert row(d, "mails").endswith("■ stuck in progress [r]")
-        assert row(d, "orders").startswith(f"orders fifo ~{12_431 + 40 * POLLS:,} 0 0 1 m 02 s 200 180 18,0")
+        assert row(d, "orders").startswith(f"orders ~{12_431 + 40 * POLLS:,} 0 0 – 1 m 02 s 200 180 18,0")
         assert row(d, "orders").endswith("healthy")
         assert "↑ 20.0/s" in row(d, "orders")
-        assert row(d, "events").startswith("events ring 300 0 – 0.4 s 450 450 300")
+        assert row(d, "events").startswith("events 300 0 – – 0.4 s 450 450 300")
         assert "session 61 (idle in transaction, transaction open 2 h 04 m, legacy-batch," in d.text()
         assert "app-7) blocks a session that wants to lock dbo.letters · growing 5.0/s" in d.text()
 

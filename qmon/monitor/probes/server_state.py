@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from qmon.engines.base import Value
 from qmon.model.samples.server_state import ServerState
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
@@ -38,18 +39,27 @@ class ServerStateProbes:
         self._found: dict[str, tuple[float, tuple[Any, ...]]] = {}
         """By probe when it was read, server clock in seconds, and its rows."""
         self._failures: dict[str, ProbeFailure] = {}
+        self._about = ""
+        """The tables whose settings were asked for last."""
         self._pooled = False
         """The database shares an elastic pool with others."""
 
     def wanted(self, now: float, tables: Iterable[int] = ()) -> list[ProbeStatement]:
-        """The statements that are due; ``now``: our monotonic clock, seconds; ``tables``: ids of all queues' tables."""
+        """The statements that are due; ``now``: our monotonic clock, seconds; ``tables``: ids of all queues' tables.
+
+        Settings of other tables than before are read at once, and those of tables that are gone are dropped.
+        """
+        about = self._statements.engine.ids(list(tables) or (0,))
+        if about != self._about and SETTINGS in self._asked_at:
+            self._about, self._asked_at[SETTINGS] = about, float("-inf")
+            self._found.pop(SETTINGS, None)
         due = [
             probe for probe in self._able
             if now - self._asked_at[probe] >= READ_EVERY[probe] and (self._pooled or not TARGET_PROBES[probe].in_pool)
         ]  # fmt: skip
         self._asked_at |= dict.fromkeys(due, now)
-        about = {SETTINGS: {"tables": self._statements.engine.ids(list(tables))}} if SETTINGS in due and tables else {}
-        return [self._statements.of_target(probe, about.get(probe)) for probe in due]
+        values: dict[str, Value] = {"tables": about}
+        return [self._statements.of_target(probe, values if probe == SETTINGS else None) for probe in due]
 
     def learn(
         self, results: Results, failures: Sequence[ProbeFailure], now_at: float
