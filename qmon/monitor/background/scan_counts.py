@@ -23,7 +23,9 @@ COST_FACTOR: Final = 200.0
 """The rest after a count that cannot be split, as a multiple of its time: half a per cent of one processor."""
 _WHOLE_EVERY_S: Final = 60.0
 _TRUSTED_S: Final = 60.0
-# Pages (4 MB) up to which a table is scanned as often for unknown states alone as for figures.
+_TRUSTED_FEW_S: Final = 10.0
+# Pages (4 MB) up to which a table is scanned as often for unknown states alone as for figures, and again soon although
+# its counters stand still.
 _FEW_PAGES: Final = 512
 
 Version = tuple[int, ...]
@@ -74,6 +76,8 @@ class ScanCounts:
         self._scanned: dict[str, float] = {}
         self._parts: dict[str, tuple[int, ...]] = {}
         self._problems: dict[str, str] = {}
+        self._small: dict[str, int] = {}
+        """Pages of the tables that are quickly scanned."""
         self.done = 0
         """Tables counted so far."""
 
@@ -92,7 +96,16 @@ class ScanCounts:
 
     @property
     def _memories(self) -> tuple[dict[str, Any], ...]:
-        return self._scans, self._begun, self._versions, self._counts, self._scanned, self._problems, self._parts
+        return (
+            self._scans,
+            self._begun,
+            self._versions,
+            self._counts,
+            self._scanned,
+            self._problems,
+            self._parts,
+            self._small,
+        )
 
     @property
     def parts(self) -> frozenset[int]:
@@ -120,14 +133,16 @@ class ScanCounts:
     def unchanged(self, queue: str, version: Version | None, at: float) -> bool:
         """Whether the newest count holds at ``at`` (server clock), too: nobody has written and no time runs out.
 
-        It holds for ``_TRUSTED_S`` at most: a session may have turned its counters off (``track_counts``).
+        It holds for ``_TRUSTED_S`` at most, or ``_TRUSTED_FEW_S`` if the table is small: a session may have turned its
+        counters off (``track_counts``).
         """
         with self._lock:
             self._versions[queue] = version
             count = self._counts.get(queue)
             if count is None or version is None or queue in self._scans or self._begun.get(queue) != version:
                 return False
-            if count.waits_for_time or at <= count.counted_at or at - self._scanned[queue] > _TRUSTED_S:
+            most_s = min(_TRUSTED_S, _TRUSTED_FEW_S) if queue in self._small else _TRUSTED_S
+            if count.waits_for_time or at <= count.counted_at or at - self._scanned[queue] > most_s:
                 return False
             self._counts[queue] = replace(count, counted_at=at)
             return True
@@ -164,6 +179,9 @@ class ScanCounts:
             if scan.done:
                 self._counts[queue] = count = scan.count(every_s)
                 self._scanned[queue] = count.counted_at
+                self._small.pop(queue, None)
+                if scan.by_range and scan.pages <= _FEW_PAGES:
+                    self._small[queue] = scan.pages
                 self._scans.pop(queue, None)
                 self.done += 1
         return ScanStep(every_s if scan.done else rest_s, scan.done)
