@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tests.laboratory import upkeep
+from tests.laboratory import slow, upkeep
 from tests.laboratory.case import Outcome
 from tests.laboratory.confusion import as_json, table
 from tests.laboratory.foretold import foretold, summary
 from tests.laboratory.healthy import calm
+from tests.laboratory.laboratory import laboratory
 from tests.laboratory.record import record
 from tests.laboratory.runs import RUNS
-from tests.laboratory.test_faults import crowd, queues, whole
+from tests.laboratory.test_faults import WITNESSES, crowd, queues, whole
 
 _FORETOLD_S: Final = 190.0
 _STARTS_S: Final = 1_200.0
@@ -34,6 +35,15 @@ def long_form(rounds: int, calm_s: float, file: Path | None) -> Iterator[str]:
     yield summary(runs)
     if rounds:
         yield confused(rounds, file)
+        yield named_late()
+
+
+def named_late() -> str:
+    """Causes that are seen only against the last minutes, side by side for half an hour."""
+    with laboratory(slow.CASES, WITNESSES[:1]) as lab:
+        outcomes = [*lab.run(slow.CASES), *lab.undisturbed()]
+    assert not any(each.faults for each in outcomes), table(outcomes)
+    return table(outcomes)
 
 
 def confused(rounds: int, file: Path | None) -> str:
