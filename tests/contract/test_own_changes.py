@@ -80,6 +80,6 @@ def test_rows_that_operations_change_are_neither_popped_nor_completed(
             watched.queue("jobs", lambda _: len(done) == PUSHED)
         watched.queue("jobs", lambda queue: queue.pop_rate.value == 0, timeout=60)
         popped, completed = moved(watched)
-        assert 0 <= popped <= PUSHED, "what the consumer did meanwhile is left out as well"
+        assert 0 <= popped <= PUSHED, "the work of the consumer in that time is left out, too"
         assert 0 <= completed <= PUSHED
         assert any("an operation of qmon" in view.queues[0].pop_rate.reason for view in watched.views)

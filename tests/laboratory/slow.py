@@ -18,7 +18,7 @@ LEAK_S: Final = 24 * 60.0
 
 
 def _go_on(lab: Laboratory, seconds: float) -> None:
-    """Wait until polls have watched for so long."""
+    """Wait until polls have watched for ``seconds``."""
     since = lab.watched.views[-1].sampled_at
     wait_until(lambda: lab.watched.views[-1].sampled_at - since >= seconds, 2 * seconds, what="the time before")
 

@@ -7,7 +7,7 @@ from typing import Final
 from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Side
 from qmon.model.text import time_of_day
-from qmon.model.verdicts.rule import Rule, RuleInput
+from qmon.model.verdicts.rule import Rule, RuleInput, may_have_popped
 from qmon.model.waits.horizon_holders import culprit, name_of
 
 UNREACHABLE: Final = "unreachable"
@@ -43,7 +43,7 @@ LOCKED = Rule(
     keys={"4": _waited_for, "3": _holds_horizon},
     probes=("blocking", "waits", "writers", "held", "unseen", "locks", "head", "counters", "table_counters"),
     unread=lambda s: s.snapshot is None or s.snapshot.blocking is None,
-    refuted=lambda s: s.may_have_popped,
+    refuted=may_have_popped,
 )
 
 

@@ -15,7 +15,7 @@ from qmon.model.samples.polled import WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
 from qmon.model.text import counted, duration, percent, rate, time_of_day
-from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always, uncounted
+from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always, may_have_popped, uncounted
 
 
 def _paused(s: RuleInput) -> str | None:
@@ -46,7 +46,7 @@ _NEVER: Final = 10_000
 """Done messages from which it is raised: if rows have been archived before (known), and if none ever were."""
 _GROWN: Final = 100
 _GROWN_SHARE: Final = 0.01
-"""Done messages grow once there are so many more, and more by this share: counts of them vary a little."""
+"""Done messages grow once both this number and this share have been added: counts of them vary a little."""
 
 
 def _behind(s: RuleInput) -> str | None:
@@ -280,10 +280,6 @@ def _waits_for_lock(s: RuleInput) -> bool:
     return one is not None and one.wait_kind == "Lock"
 
 
-def _may_have_popped(s: RuleInput) -> bool:
-    return s.may_have_popped
-
-
 def _poppers_unseen(s: RuleInput) -> bool:
     return s.queue.poppers is None
 
@@ -295,7 +291,7 @@ NO_POPPERS = Rule(
     _no_poppers,
     explains=_FOLLOWS,
     unread=_poppers_unseen,
-    refuted=_may_have_popped,
+    refuted=may_have_popped,
 )
 NOT_CLAIMING = Rule(
     "poppers not claiming",
@@ -305,7 +301,7 @@ NOT_CLAIMING = Rule(
     explains=_FOLLOWS,
     keys={"4": _waits_for_lock},
     unread=_poppers_unseen,
-    refuted=_may_have_popped,
+    refuted=may_have_popped,
 )
 
 
@@ -406,7 +402,7 @@ def _due_later(s: RuleInput) -> str | None:
 
 RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full)
 NO_POPS = Rule(
-    "no pops", Severity.CRITICAL, 10.0, _not_moving, explains=("pushers outrun poppers",), refuted=_may_have_popped
+    "no pops", Severity.CRITICAL, 10.0, _not_moving, explains=("pushers outrun poppers",), refuted=may_have_popped
 )
 NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes, probes=("counters",), unread=uncounted)
 DUE_LATER = Rule(

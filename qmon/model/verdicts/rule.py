@@ -67,11 +67,6 @@ class RuleInput:
         return max(known) if self.pops is not None else None
 
     @property
-    def may_have_popped(self) -> bool:
-        """Whether messages have left ``ready`` or the table in the last few seconds, or may have."""
-        return self.pops_unseen or bool(self.moved)
-
-    @property
     def at_work(self) -> float:
         """Messages in progress that somebody works on: as far as is known neither stuck nor without an owner."""
         if not self.in_progress.value:
@@ -138,6 +133,11 @@ class Rule:
     def key(self, given: RuleInput) -> str:
         """The key that answers it with this evidence, or keys with a space between them; empty where none does."""
         return next((key for key, fits in self.keys.items() if fits(given)), "")
+
+
+def may_have_popped(given: RuleInput) -> bool:
+    """Whether messages have left ``ready`` or the table in the last few seconds, or may have."""
+    return given.pops_unseen or bool(given.moved)
 
 
 def uncounted(given: RuleInput) -> bool:

@@ -73,11 +73,9 @@ class ScanCounts:
         self._begun: dict[str, Version | None] = {}
         self._versions: dict[str, Version | None] = {}
         self._counts: dict[str, TableCount] = {}
-        self._scanned: dict[str, float] = {}
+        self._trusted_until: dict[str, float] = {}
         self._parts: dict[str, tuple[int, ...]] = {}
         self._problems: dict[str, str] = {}
-        self._small: dict[str, int] = {}
-        """Pages of the tables that are quickly scanned."""
         self.done = 0
         """Tables counted so far."""
 
@@ -96,16 +94,7 @@ class ScanCounts:
 
     @property
     def _memories(self) -> tuple[dict[str, Any], ...]:
-        return (
-            self._scans,
-            self._begun,
-            self._versions,
-            self._counts,
-            self._scanned,
-            self._problems,
-            self._parts,
-            self._small,
-        )
+        return self._scans, self._begun, self._versions, self._counts, self._trusted_until, self._problems, self._parts
 
     @property
     def parts(self) -> frozenset[int]:
@@ -141,8 +130,7 @@ class ScanCounts:
             count = self._counts.get(queue)
             if count is None or version is None or queue in self._scans or self._begun.get(queue) != version:
                 return False
-            most_s = min(_TRUSTED_S, _TRUSTED_FEW_S) if queue in self._small else _TRUSTED_S
-            if count.waits_for_time or at <= count.counted_at or at - self._scanned[queue] > most_s:
+            if count.waits_for_time or at <= count.counted_at or at > self._trusted_until[queue]:
                 return False
             self._counts[queue] = replace(count, counted_at=at)
             return True
@@ -178,10 +166,9 @@ class ScanCounts:
             self._problems.pop(queue, None)
             if scan.done:
                 self._counts[queue] = count = scan.count(every_s)
-                self._scanned[queue] = count.counted_at
-                self._small.pop(queue, None)
-                if scan.by_range and scan.pages <= _FEW_PAGES:
-                    self._small[queue] = scan.pages
+                few = scan.by_range and scan.pages <= _FEW_PAGES
+                trusted_s = min(_TRUSTED_S, _TRUSTED_FEW_S) if few else _TRUSTED_S
+                self._trusted_until[queue] = count.counted_at + trusted_s
                 self._scans.pop(queue, None)
                 self.done += 1
         return ScanStep(every_s if scan.done else rest_s, scan.done)

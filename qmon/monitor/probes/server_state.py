@@ -39,7 +39,7 @@ class ServerStateProbes:
         self._found: dict[str, tuple[float, tuple[Any, ...]]] = {}
         """By probe when it was read, server clock in seconds, and its rows."""
         self._failures: dict[str, ProbeFailure] = {}
-        self._about = ""
+        self._tables: list[int] = []
         """The tables whose settings were asked for last."""
         self._pooled = False
         """The database shares an elastic pool with others."""
@@ -49,17 +49,19 @@ class ServerStateProbes:
 
         Settings of other tables than before are read at once, and those of tables that are gone are dropped.
         """
-        about = self._statements.engine.ids(list(tables) or (0,))
-        if about != self._about and SETTINGS in self._asked_at:
-            self._about, self._asked_at[SETTINGS] = about, float("-inf")
+        tables = list(tables)
+        if tables != self._tables and SETTINGS in self._asked_at:
+            self._tables, self._asked_at[SETTINGS] = tables, float("-inf")
             self._found.pop(SETTINGS, None)
         due = [
             probe for probe in self._able
             if now - self._asked_at[probe] >= READ_EVERY[probe] and (self._pooled or not TARGET_PROBES[probe].in_pool)
         ]  # fmt: skip
         self._asked_at |= dict.fromkeys(due, now)
-        values: dict[str, Value] = {"tables": about}
-        return [self._statements.of_target(probe, values if probe == SETTINGS else None) for probe in due]
+        about: dict[str, dict[str, Value]] = {}
+        if SETTINGS in due and tables:
+            about[SETTINGS] = {"tables": self._statements.engine.ids(tables)}
+        return [self._statements.of_target(probe, about.get(probe)) for probe in due]
 
     def learn(
         self, results: Results, failures: Sequence[ProbeFailure], now_at: float

@@ -253,12 +253,12 @@ class DueTrack:
 
     def _found(self, scheduled: Figure) -> DueLater | None:
         newest = list(takewhile(lambda step: step.mostly_later, reversed(self._steps)))
-        before = list(self._steps)[: -len(newest) - 1]  # without the step in which it began
         pushed, later = (sum(step.pushed for step in newest), sum(step.later for step in newest))
         if len(newest) < _LATER_STEPS or newest[0].to_at - newest[-1].from_at < _LATER_S or pushed < _LATER:
             return None
         if scheduled.value is None or (2 * scheduled.value < later and not scheduled.at_least):
             return None  # they have become due, or are gone
+        before = list(self._steps)[: -len(newest) - 1]  # without the step in which it began
         known = sum(step.pushed for step in before)
         if known < _KNOWN or (share := sum(step.later for step in before) / known) > _SELDOM:
             return None

@@ -84,9 +84,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             consent=context.consent(count),
             refused=why or (None if count else "no message matches: nothing to do"),
         )
-    record = Record(
-        table_to_text(layout.table), _frozen(chosen, strategy, wanted), undoable=True, tables=queue_tables(layout)
-    )
+    record = Record(table_to_text(layout.table), _frozen(chosen, strategy), undoable=True, tables=queue_tables(layout))
     return PreparedAction(context, plan, BatchWork(rows, strategy.begin, strategy.named) if count else None, record)
 
 
@@ -247,9 +245,8 @@ def _risks(wanted: Criteria) -> tuple[str, ...]:
     return ("a popper at work on one of them cannot complete it",) if "in_progress" in wanted.states else ()
 
 
-def _frozen(chosen: Selection, strategy: _Strategy, wanted: Criteria) -> dict[str, object]:
+def _frozen(chosen: Selection, strategy: _Strategy) -> dict[str, object]:
     layout = strategy.layout
     data = None if strategy.data is None else table_to_text(strategy.data.table)
     out: dict[str, object] = {"clock": chosen.facts.clock, "data_table": data, "data_id": layout.data_id}
-    out |= {"source": wanted.states[0]} if len(wanted.states) == 1 else {}
     return out | shown_columns(layout, strategy.table, layout.enqueued_at)

@@ -158,9 +158,8 @@ class RequeueStrategy:
         names = column_names(self._layout, self.structure, None) | {"since": self._layout.started_at}
         slots = ("called", "state", "since", "owner", "attempts", "payload")
         columns = {slot: None if names[slot] in given else names[slot] for slot in slots}
-        (source,) = self._wanted.states
         clocked = [column for made in self.transitions for column in made.clocked]
-        return {"columns": columns, "known": self.known, "clocked": clocked, "source": source}
+        return {"columns": columns, "known": self.known, "clocked": clocked}
 
     @property
     def called(self) -> str:

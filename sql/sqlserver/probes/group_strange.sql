@@ -1,12 +1,12 @@
 -- The messages of a group in no state that is known, by queue and by the value of the column that says the state.
 -- {table}         the group's table
 -- {queue?}        column: the queue
--- {state?}        column: the state, where each state is told by its value
+-- {state?}        column: the state, if the value of one column gives it
 -- {rows!where}    condition: rows to look at
 -- {known!where}   condition: the row is in one of the known states
--- :limit          so many rows of the result at most, those with most messages
+-- :limit          rows of the result at most, those with most messages
 -- > queue         the queue, NULL where the table holds one
--- > value         the state as text, at most 100 characters; NULL where it is NULL, or no column says it
+-- > value         the state as text, at most 100 characters; NULL if it is NULL, or if no single column gives it
 -- > counted       messages
 SELECT TOP (CAST(:limit AS int))
     r.qmon_queue AS queue,

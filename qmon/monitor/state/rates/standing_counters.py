@@ -34,7 +34,7 @@ class _Kind:
             self.seen_at = at
 
     def contradicts(self, at: float, within_s: float = _RECENT_S) -> bool:
-        """Whether rows have moved within so many seconds, and the counter has not."""
+        """Whether rows have moved in the last ``within_s`` seconds, and the counter has not."""
         return self.seen_at is not None and at - self.seen_at <= within_s
 
 
