@@ -34,9 +34,17 @@ from qmon.operate.run.prepared import PreparedAction
 from qmon.redact import redactor
 
 __all__ = [
-    "Choice", "OpenTarget", "OperationResult", "OwnerState", "Plan", "PreparedAction", "RedriveLimits", "View", "apply",
+    "Choice",
+    "OpenTarget",
+    "OperationResult",
+    "OwnerState",
+    "Plan",
+    "PreparedAction",
+    "RedriveLimits",
+    "View",
+    "apply",
     "open_target",
-]  # fmt: skip
+]
 
 
 def open_target(text: str, config: Path | None = None) -> OpenTarget:

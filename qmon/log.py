@@ -28,21 +28,21 @@ from qmon.redact import hide_secrets, without_values
 LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 OFF: Final = "off"
 MAX_BYTES: Final = 1_000_000
+# So many full files are kept beside the one that is written: `qmon.log.1` is the newest of them.
 KEPT: Final = 3
-"""So many full files are kept beside the one that is written: ``qmon.log.1`` is the newest of them."""
 
 Cover = Callable[[str], str]
 
+# Another process has moved the file, or has it open: the next line tries again.
 _NOT_NOW: Final = (FileNotFoundError, PermissionError) if system.HELD_WHILE_OPEN else (FileNotFoundError,)
-"""Another process has moved the file, or has it open: the next line tries again."""
 _LONGEST: Final = 2_000
 _LONGEST_RAW: Final = 20_000
 _SEEN: Final = 100
 _logger: Final = logging.getLogger("qmon")
 _logger.addHandler(logging.NullHandler())  # else Python prints warnings on the screen of a program that keeps no log
 _lock: Final = threading.Lock()
+# The defects that were logged with their traceback already.
 _seen: Final[set[tuple[object, ...]]] = set()
-"""The defects that were logged with their traceback already."""
 
 
 def default_path() -> Path:
@@ -60,8 +60,8 @@ def parse_level(text: str) -> int | None:
     return LEVELS.get(name)
 
 
+# Python's own errors that quote names and types, never values.
 _ABOUT_CODE: Final = (AttributeError, ImportError, ModuleNotFoundError, NameError, TypeError, UnboundLocalError)
-"""Python's own errors that quote names and types, never values."""
 
 
 class Formatter(logging.Formatter):
@@ -135,8 +135,8 @@ class FileHandler(logging.Handler):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.path = path
+        # Why the last line was not written; empty where it was.
         self.problem = ""
-        """Why the last line was not written; empty where it was."""
         self._write(b"")
 
     def emit(self, record: logging.LogRecord) -> None:

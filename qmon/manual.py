@@ -13,10 +13,10 @@ from qmon import carried
 from qmon.errors import BadInput, QmonError
 from qmon.model.config_reader import nearest
 
+# The page with a section for each verdict, and for each reason why a figure is unknown.
 VERDICTS: Final = "verdicts"
-"""The page with a section for each verdict, and for each reason why a figure is unknown."""
+# The page with a section for each figure.
 FIGURES: Final = "figures"
-"""The page with a section for each figure."""
 _HEADING: Final = re.compile(r"(#+) (.*)")
 _IMAGE: Final = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n*", re.M)
 _LINK: Final = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")

@@ -19,8 +19,8 @@ COVER: Final = "•••"
 
 # ------------------------------------------------------------------------------------------------------- passwords
 
+# Every password that this process has met.
 _KNOWN: Final[set[str]] = set()
-"""Every password that this process has met."""
 _DISTINCTIVE: Final = 8
 _LONG: Final = 20
 # No word, name, number, path, time or setting in a message of ours has one of these in it.
@@ -28,6 +28,7 @@ _ODD: Final = re.compile(r"[^\w\s./:=,;()'\"-]")
 _ANY: Final = re.IGNORECASE | re.DOTALL
 _WORDS: Final = r"\b(password|identified\s+by|secret|pwd|pass)(\s*=\s*|\s+)"
 _KEYWORD: Final = r"\b((?:ssl)?password|passwd|pwd|pass)(\s*=\s*)"
+# Passwords within a literal, as literals, between dollars, in connection strings with and without braces, in URLs.
 _PASSWORDS: Final = (
     (re.compile(_KEYWORD + r"''[^']+(?:''|$)", _ANY), rf"\1\2''{HIDDEN}''"),
     (re.compile(_WORDS + r"((?:N|E|U&)?')(?!'\*\*\*'')(?:[^'\\]|''|\\.)*('|\\?$)", _ANY), rf"\1\2\3{HIDDEN}\4"),
@@ -42,7 +43,6 @@ _PASSWORDS: Final = (
     ),
     (re.compile(r"(://[^/:@\s]*:)[^\s\"<>]*(?=@)"), rf"\1{HIDDEN}"),
 )
-"""Passwords within a literal, as literals, between dollars, in connection strings with and without braces, in URLs."""
 
 
 _SECRET_NAMES: Final = re.compile(
@@ -134,34 +134,42 @@ def _tells(value: str) -> bool:
 
 # -------------------------------------------------------------------------------- values in messages of servers
 
+# A quoted word after one of these is a name, not a value.
 _NAMES: Final = (
     "relation|table|view|column|schema|database|role|user|login|principal|function|procedure|type|index|constraint"
     "|sequence|trigger|object|objekt|server|parameter|extension|publication|slot|driver|policy|record|field|encoding"
     "|tablespace|language|collation|domain|cursor|savepoint|attribute"
 )
-"""A quoted word after one of these is a name, not a value."""
+# Parts of PostgreSQL's errors that repeat rows and statements.
 _PARTS: Final = re.compile(
     r"\b(DETAIL|DÉTAIL|DETALLE|DETALHES?|DETTAGLI|ПОДРОБНОСТИ|CONTEXT|CONTEXTE|CONTEXTO|CONTESTO|KONTEXT|КОНТЕКСТ"
     r"|STATEMENT|QUERY)\s?:.*"
 )
-"""Parts of PostgreSQL's errors that repeat rows and statements."""
+# Quotes that also occur within words.
 _APOSTROPHES: Final = "'‘"
-"""Quotes that also occur within words."""
 _BRACKETED: Final = re.compile(r"(\b(?:contains|value is|=)\s*\().*\)")
+# Values that are JSON or XML.
 _STRUCTURED: Final = re.compile(r"\{.*[}\]]|\{.*|<[A-Za-z?!/].*>")
-"""Values that are JSON or XML."""
+# What opens a quotation in one of the languages of servers, and what closes it.
 _QUOTES: Final = {
-    '"': '"', "'": "'", "»": "«", "„": "“", "“": "”", "«": "»", "‘": "’", "”": "”", "「": "」",
-}  # fmt: skip
-"""What opens a quotation in one of the languages of servers, and what closes it."""
+    '"': '"',
+    "'": "'",
+    "»": "«",
+    "„": "“",
+    "“": "”",
+    "«": "»",
+    "‘": "’",
+    "”": "”",
+    "「": "」",
+}
 _QUOTED_NAME: Final = "|".join(f"{opening}[^{closing}]*{closing}" for opening, closing in _QUOTES.items())
+# A name in quotes, or the beginning of a value in quotes.
 _OPENINGS: Final = re.compile(
     rf"\b(?:{_NAMES})\s+(?:(?:with )?named?\s+)?(?:{_QUOTED_NAME})"
     rf"|(?P<value>(?:(?<!\w)(?:[NEBXbrufxe]|U&|rb|br))?[{''.join(set(_QUOTES) - set(_APOSTROPHES))}]"
     rf"|(?<!\w)(?:[NEBXbrufxe]|U&|rb|br)?[{_APOSTROPHES}])",
     re.IGNORECASE,
 )
-"""A name in quotes, or the beginning of a value in quotes."""
 _CLOSINGS: Final = re.compile(rf"[{''.join(set(_QUOTES.values()))}](?!\w)")
 
 

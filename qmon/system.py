@@ -21,22 +21,22 @@ from qmon.errors import BadInput
 _PATIENCE_S: Final = 5.0
 _RETRY_S: Final = 0.05
 
+# For each file that is opened to be written: a link is not followed, and line ends stay as they are.
 OPEN_FLAGS: Final[int] = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-"""For each file that is opened to be written: a link is not followed, and line ends stay as they are."""
+# Have what was written to an open file on the disk when this returns. Raises `OSError`.
 sync_data: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)
-"""Have what was written to an open file on the disk when this returns. Raises ``OSError``."""
 
 if sys.platform == "win32":
     import msvcrt
 
+    # The terminal is closed.
     HANGUP: Final = signal.SIGBREAK
-    """The terminal is closed."""
+    # Ends a process at whatever it is doing.
     KILL: Final = signal.SIGTERM
-    """Ends a process at whatever it is doing."""
+    # `creationflags` of a process that the terminal's signals do not reach; `start_new_session` elsewhere.
     NEW_GROUP: Final = subprocess.CREATE_NEW_PROCESS_GROUP
-    """``creationflags`` of a process that the terminal's signals do not reach; ``start_new_session`` elsewhere."""
+    # An open file can be neither renamed nor removed.
     HELD_WHILE_OPEN: Final = True
-    """An open file can be neither renamed nor removed."""
     _LOCKED_BYTE: Final = 2**40  # nobody else may read a locked byte: one that no file has
 
     def lock(file: int, *, wait: bool = True) -> bool:

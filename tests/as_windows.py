@@ -28,6 +28,7 @@ from typing import Any, Final
 
 import pytest
 
+# Imported while the platform is still known.
 PACKAGES: Final = [
     "asyncio",
     "ctypes",
@@ -53,7 +54,6 @@ PACKAGES: Final = [
     "typer.rich_utils",
     "zstandard",
 ]
-"""Imported while the platform is still known."""
 GONE: Final = {
     os: "fork forkpty killpg getpgid getpgrp setsid setpgid getsid getuid geteuid getgid getegid getgroups setuid"
     " chown lchown fchown fchmod fdatasync mkfifo mknod set_blocking statvfs fstatvfs uname nice getloadavg"

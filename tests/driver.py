@@ -25,8 +25,12 @@ def _stand_in() -> ModuleType:
     error = type("Error", (Exception,), {})
     names = dict.fromkeys(("Connection", "Cursor", "Row"), object)
     kinds = {name: type(name, (error,), {}) for name in (*ERRORS, *MORE_ERRORS)}
-    numbers = {name: number for number, name in enumerate(("SQL_WVARCHAR", "SQL_DRIVER_NAME", "SQL_DRIVER_VER",
-                                                           "SQL_DBMS_NAME", "SQL_DBMS_VER"))}  # fmt: skip
+    numbers = {
+        name: number
+        for number, name in enumerate(
+            ("SQL_WVARCHAR", "SQL_DRIVER_NAME", "SQL_DRIVER_VER", "SQL_DBMS_NAME", "SQL_DBMS_VER")
+        )
+    }
     vars(made).update(
         names | kinds | numbers, Error=error, connect=_refused, dataSources=dict, pooling=True, version="0"
     )

@@ -8,8 +8,8 @@ from urllib.request import urlopen
 
 from prometheus_client.parser import text_string_to_metric_families
 
+# The name of a metric, its target, and its queue, empty where it has none.
 Series = tuple[str, str, str]
-"""The name of a metric, its target, and its queue, empty where it has none."""
 
 
 def scraped(url: str) -> dict[Series, float]:

@@ -10,8 +10,8 @@ from qmon.model.layout.layout import Layout
 from tests.contract.tables import make
 from tests.facts import query
 
+# A name that changes nothing but what it should.
 HOSTILE: Final = '[a]]b].[c d]"; drop table jobs; -- 🎉'
-"""A name that changes nothing but what it should."""
 
 TABLE: Final = """
 CREATE TABLE public.jobs (

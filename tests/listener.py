@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
+# A code, a code with headers, no answer at all, none after it was taken, or one that never ends.
 Answer = int | tuple[int, dict[str, str]] | Literal["hang", "lose", "drip"]
-"""A code, a code with headers, no answer at all, none after it was taken, or one that never ends."""
 
 
 @dataclass

@@ -10,26 +10,26 @@ from typing import Final
 import pyodbc
 import pytest
 
+# One of them is on each test: written in its file, else by its folder and its fixtures.
 KINDS: Final = ("unit", "server", "spark", "soak")
-"""One of them is on each test: written in its file, else by its folder and its fixtures."""
+# What asks for a fixture, itself or through another one, needs what it starts.
 FIXTURES: Final = {
     "spark": "spark",
     **dict.fromkeys(("server", "anywhere", "postgres_server", "sqlserver_server"), "server"),
 }
-"""What asks for a fixture, itself or through another one, needs what it starts."""
+# Where tests are that start what they need by themselves, or draw whole screens, which takes long; those of `tui` that
+# are quick say `unit`.
 FOLDERS: Final = {
     **dict.fromkeys(("contract", "demo", "laboratory", "libraries", "tui"), "server"),
     "pipeline": "spark",
 }
-"""Where tests are that start what they need by themselves, or draw whole screens, which takes long; those of ``tui``
-that are quick say ``unit``."""
+# Programs that apt or an extra bring.
 PROGRAMS: Final = {
     **dict.fromkeys(
         ("initdb", "postgres", "createdb", "dropdb", "pg_basebackup", "pgbouncer", "psql", "tmux"), "server"
     ),
     **dict.fromkeys(("java", "spark-submit", "spark-class"), "spark"),
 }
-"""Programs that apt or an extra bring."""
 posix: Final = pytest.mark.skipif(sys.platform == "win32", reason="about what only POSIX has")
 
 

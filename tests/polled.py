@@ -94,9 +94,13 @@ def queue(number: int, design: str) -> tuple[Layout, TableFacts]:
     name, table = f"q{number}", TableName("dbo", f"Q{number}")
     columns = (Column("Id", "bigint"), Column("Status", "varchar"), Column("Due", "datetime2"))
     facts = TableFacts(
-        100 + number, sequence_id=10_000 + number, order_by="Id", order_by_number=True,
-        columns=columns, indexes={seek: f"IX_{seek}" for seek in SEEKS},
-    )  # fmt: skip
+        100 + number,
+        sequence_id=10_000 + number,
+        order_by="Id",
+        order_by_number=True,
+        columns=columns,
+        indexes={seek: f"IX_{seek}" for seek in SEEKS},
+    )
     match design:
         case "status":
             filtered = frozenset({"IX_head", "IX_stuck", "IX_dead"})
@@ -105,9 +109,13 @@ def queue(number: int, design: str) -> tuple[Layout, TableFacts]:
         case "ring":
             push, pop, spare = (TableName("dbo", f"{each}{number}") for each in ("Push", "Pop", "Spare"))
             facts = replace(
-                facts, sequence_id=None, push_sequence_id=20_000 + number, pop_sequence_id=30_000 + number,
-                spare_id=40_000 + number, spare=spare,
-            )  # fmt: skip
+                facts,
+                sequence_id=None,
+                push_sequence_id=20_000 + number,
+                pop_sequence_id=30_000 + number,
+                spare_id=40_000 + number,
+                spare=spare,
+            )
             ring = Ring(1000, push, pop, slot="Slot", turn="Turn")
             return Layout(name, design, table, enqueued_at="At", ring=ring), facts
         case _:

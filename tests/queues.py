@@ -13,13 +13,26 @@ from qmon.model.layout.layout import Layout
 from qmon.operate.install.install import install
 
 ENGINE: Final = Postgres()
+# All that can be installed.
 DESIGNS: Final = (
-    "batch_fast", "batch_single", "batch_split", "fifo", "flag", "heap", "lifo", "naive", "pending", "ring",
-    "ring_classic", "ring_pointer", "ring_subscribers", "status", "strict_fifo",
-)  # fmt: skip
-"""All that can be installed."""
+    "batch_fast",
+    "batch_single",
+    "batch_split",
+    "fifo",
+    "flag",
+    "heap",
+    "lifo",
+    "naive",
+    "pending",
+    "ring",
+    "ring_classic",
+    "ring_pointer",
+    "ring_subscribers",
+    "status",
+    "strict_fifo",
+)
+# Those whose messages are bytes; of the others they are text.
 BYTES: Final = frozenset({"fifo", "heap", "lifo", "pending", "status", "strict_fifo"})
-"""Those whose messages are bytes; of the others they are text."""
 
 Row = tuple[object, ...]
 

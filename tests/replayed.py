@@ -23,10 +23,11 @@ from qmon.engines.sqlserver import engine, errors
 from qmon.errors import QmonError, QueryFailed
 from tests.tsql_types import Type, types_of
 
+# The first whole number that a float cannot hold.
 BIG: Final = 2**53 + 1
-"""The first whole number that a float cannot hold."""
+# What reads a table of qmon's own: its columns are no system view's. Like actions it returns no row here.
 OWN: Final = frozenset({"probe/pauses", "probe/operated"})
-"""What reads a table of qmon's own: its columns are no system view's. Like actions it returns no row here."""
+# Columns that a WHERE clause, a key or a join keeps from being NULL, which types alone do not say.
 CERTAIN: Final = {
     "probe/depth": ("ready",),
     "probe/head_any": ("whole",),
@@ -47,10 +48,9 @@ CERTAIN: Final = {
     "probe/ring_sweep": ("pop_last",),
     "probe/broker_monitors": ("queue_id",),
 }
-"""Columns that a WHERE clause, a key or a join keeps from being NULL, which types alone do not say."""
 _HEAD: Final = re.compile(r"/\* qmon (\S+) \*/")
+# What a list of statements begins with, of which some are asked for.
 LIST: Final = "/* qmon poll */\n"
-"""What a list of statements begins with, of which some are asked for."""
 _EACH: Final = re.compile(r"(?<=\nBEGIN\n;\n).*?(?=\n;\nEND\n)", re.DOTALL)
 
 
@@ -65,18 +65,24 @@ def _columns_of(text: str) -> tuple[tuple[str, Type], ...]:
     return tuple(types_of(text).items())
 
 
+# The number at the end of a name: tables that differ in it alone have the same columns.
 _NUMBERED: Final = re.compile(r"(?<=[A-Za-z])\d+\]")
-"""The number at the end of a name: tables that differ in it alone have the same columns."""
 _FIXED: Final[dict[str, object]] = {
-    "bit": True, "tinyint": 255, "smallint": 32_767, "int": 2**31 - 1, "real": 0.5,
+    "bit": True,
+    "tinyint": 255,
+    "smallint": 32_767,
+    "int": 2**31 - 1,
+    "real": 0.5,
     "datetime": datetime(2026, 11, 21, 7, 30, 15, 997000, UTC).replace(tzinfo=None),
     "datetime2": datetime(9999, 12, 31, 23, 59, 59, 999999, UTC).replace(tzinfo=None),
     "datetimeoffset": datetime(2026, 11, 21, 7, 30, 15, tzinfo=UTC),
     "uniqueidentifier": "6F9619FF-8B86-D011-B42D-00C04FC964FF",
-}  # fmt: skip
+}
 _GROWING: Final[dict[str, int | float | Decimal]] = {
-    "bigint": BIG, "numeric": Decimal("12345678901234567890.123"), "float": 1.75e9 + 0.125,
-}  # fmt: skip
+    "bigint": BIG,
+    "numeric": Decimal("12345678901234567890.123"),
+    "float": 1.75e9 + 0.125,
+}
 
 
 def value(kind: Type, poll: int) -> object:
@@ -90,10 +96,10 @@ def value(kind: Type, poll: int) -> object:
     return _FIXED.get(kind.name, "Ünï \U0001f600 '; -- [x]]y]")
 
 
+# Values of a server that can be written and tracks its sessions.
 PRIMARY: Final[dict[str, object]] = {"in_recovery": False, "replay_paused": False, "untracked": 0}
-"""Values of a server that can be written and tracks its sessions."""
+# What a log or tempdb may come to: neither is full.
 ROOM: Final = 100 * BIG
-"""What a log or tempdb may come to: neither is full."""
 Row = Callable[[str, tuple[tuple[str, Type], ...], int], Sequence[tuple[object, ...]]]
 
 
@@ -180,10 +186,10 @@ class Driver:
         self.broken: dict[str, pyodbc.Error] = {}
         self.poll = 0
         self.asked: list[str] = []
+        # Is given each text before any of it is run, and may raise.
         self.planned: Callable[[str], object] = len
-        """Is given each text before any of it is run, and may raise."""
+        # Those of the statement that is being answered.
         self.values: tuple[object, ...] = ()
-        """Those of the statement that is being answered."""
 
     def cursor(self) -> Cursor:
         return Cursor(self)

@@ -45,21 +45,20 @@ from qmon.tui.past_reader import KnownPast
 from tests.svg import one_after_the_other, smaller
 
 FOLDER: Final = Path(__file__).parents[1] / "screenshots"
+# Seconds of load before the first picture: enough for the plots, and all faults of the demo are there, the second time.
 HISTORY_S: Final = 290.0
-"""Seconds of load before the first picture: enough for the plots, and all faults of the demo are there, the second
-time."""
 PATIENCE_S: Final = 120.0
 BLOCKED: Final = "invoices"
+# Of one processor, so that a busy machine throttles no probe on the pictures.
 BUDGET: Final = "20%"
-"""Of one processor, so that a busy machine throttles no probe on the pictures."""
 ALERTS: Final = (AlertRule("stuck", figure="stuck", crit=0.0), AlertRule("deep", figure="ready", warn=100.0))
 
 
 SIZES: Final = ((120, 40), (80, 24), (200, 50))
+# Each picture of the animated one is shown for so many seconds.
 TURN_S: Final = 4.0
-"""Each picture of the animated one is shown for so many seconds."""
+# The screens of the animated picture, at 80x24.
 IN_TURN: Final = ("overview", "waits", "blocking", "queue", "message", "requeue", "timeline")
-"""The screens of the animated picture, at 80x24."""
 
 
 async def settle(app: QmonApp, pilot: Pilot[None]) -> None:
@@ -215,9 +214,14 @@ def main(arguments: list[str]) -> int:
         known = KnownPast(live_archive(Path(folder), target.name, local_zone()))
         acting = ActionRunner(open_context(target))
         app = QmonApp(
-            source, source.fold, environment=target.environment, plain=False, runner=acting, recorder=recorder,
+            source,
+            source.fold,
+            environment=target.environment,
+            plain=False,
+            runner=acting,
+            recorder=recorder,
             known=known,
-        )  # fmt: skip
+        )
         try:
             asyncio.run(take(app, target, history_s))
         finally:

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
+# What qmon sends at the end of a batch of an operation: its counts, then the commit.
 COMMIT_OF_A_BATCH = (b"qmon.operation_count(CAST(", b"COMMIT")
-"""What qmon sends at the end of a batch of an operation: its counts, then the commit."""
 
 
 class Tunnel:
@@ -18,14 +18,14 @@ class Tunnel:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        # The URL of the server itself.
         self.direct = url
-        """The URL of the server itself."""
         self._server = f"{options['host']}/.s.PGSQL.{options['port']}"
         self._listener = socket.create_server(("127.0.0.1", 0))
         port = self._listener.getsockname()[1]
         self.url = urlunsplit(parts._replace(netloc=f"{parts.username}@127.0.0.1:{port}", query=""))
+        # It forwards nothing.
         self.silent = threading.Event()
-        """It forwards nothing."""
         self._over = threading.Event()
         self._lock = threading.Lock()
         self._marks: list[bytes] = []

@@ -10,8 +10,8 @@ _BLANK: Final = re.compile(r"<text [^>]*>(?:&#160;)*\n?</text>")
 _LINE: Final = re.compile(r' clip-path="url\(#[^"]*-line-\d+\)"')
 _LINES: Final = re.compile(r'<clipPath id="[^"]*-line-\d+">.*?</clipPath>\s*', re.DOTALL)
 _RECT: Final = re.compile(r'<rect fill="([^"]*)" x="([^"]*)" y="([^"]*)" width="([^"]*)" height="([^"]*)" ([^>]*)/>')
+# Of a pixel: two cells so near to one another touch.
 _NEAR: Final = 0.05
-"""Of a pixel: two cells so near to one another touch."""
 
 
 def smaller(svg: str) -> str:

@@ -15,8 +15,8 @@ import pytest
 
 _DRIVERS: Final = Path("/etc/odbcinst.ini")
 _MEMORY: Final = Path("/dev/shm")
+# Ample: tests/contract and tests/cli, four at a time, were seen to take 0.9 GB of it.
 _NEEDED_BYTES: Final = 6 * 2**30
-"""Ample: tests/contract and tests/cli, four at a time, were seen to take 0.9 GB of it."""
 
 
 def keep_in_memory() -> None:

@@ -16,8 +16,8 @@ from typing import Final
 
 FACTS: Final = Path(__file__).parent / "data" / "sqlserver_views.json"
 AZURE: Final = 100
+# SQL Server 2012, the oldest that is supported.
 FIRST: Final = 11
-"""SQL Server 2012, the oldest that is supported."""
 
 _TOKEN: Final = re.compile(
     r"(?P<skip>\s+|--[^\n]*|/\*.*?\*/)|(?P<text>N?'(?:[^']|'')*')|(?P<name>\[(?:[^\]]|\]\])*\]|%%\w+%%|[@#]?\w+|\?)|(?P<mark>.)",
@@ -26,6 +26,7 @@ _TOKEN: Final = re.compile(
 _SOURCE: Final = frozenset({"FROM", "JOIN", "APPLY", "INTO", "USING", "UPDATE", "DELETE", "MERGE"})
 _SPLIT: Final = frozenset({"UNION", "EXCEPT", "INTERSECT"})
 _PSEUDO: Final = frozenset({"inserted", "deleted", "sys", "qmon", "dbo", "master", "object", "schema"})
+# What is no column where it stands alone.
 _WORDS: Final = frozenset(
     re.findall(
         r"\w+",
@@ -45,7 +46,6 @@ _WORDS: Final = frozenset(
         """,
     )
 )
-"""What is no column where it stands alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class View:
     """A system view or function. ``since``: first major version, 0 for all; ``AZURE``: Azure SQL Database only."""
 
     since: int
+    # By name: type, whether the documentation allows NULL, first major version.
     columns: Mapping[str, tuple[str, bool, int]]
-    """By name: type, whether the documentation allows NULL, first major version."""
 
 
 @cache
@@ -100,8 +100,8 @@ def grouped(text: str) -> Group:
     return stack[0]
 
 
+# Alias → the system view it stands for; empty for any other source.
 Scope = dict[str, str]
-"""Alias → the system view it stands for; empty for any other source."""
 
 
 @dataclass(slots=True)

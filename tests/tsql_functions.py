@@ -9,8 +9,9 @@ from typing import Final
 
 from tests.tsql import Group, grouped
 
+# The lowest compatibility level that a database may have on every version from 2012 to 2022 and in Azure.
 LOWEST: Final = 100
-"""The lowest compatibility level that a database may have on every version from 2012 to 2022 and in Azure."""
+# Uppercase words before a bracket that call nothing; the last line holds names of columns and properties.
 _WORDS: Final = frozenset(
     re.findall(
         r"\w+",
@@ -22,7 +23,6 @@ _WORDS: Final = frozenset(
         """,
     )
 )
-"""Uppercase words before a bracket that call nothing; the last line holds names of columns and properties."""
 _SINCE_2008: Final = frozenset(
     re.findall(
         r"\w+",
@@ -39,23 +39,47 @@ _SINCE_2008: Final = frozenset(
         """,
     )
 )
+# By function the first major version that has it, and the lowest compatibility level at which it does not fail.
 _LATER: Final = {
     **dict.fromkeys(
-        ("CHOOSE", "CONCAT", "DATEFROMPARTS", "EOMONTH", "FIRST_VALUE", "FORMAT", "IIF", "LAG", "LAST_VALUE", "LEAD",
-         "PARSE", "TRY_CAST", "TRY_PARSE"), (11, LOWEST),
+        (
+            "CHOOSE",
+            "CONCAT",
+            "DATEFROMPARTS",
+            "EOMONTH",
+            "FIRST_VALUE",
+            "FORMAT",
+            "IIF",
+            "LAG",
+            "LAST_VALUE",
+            "LEAD",
+            "PARSE",
+            "TRY_CAST",
+            "TRY_PARSE",
+        ),
+        (11, LOWEST),
     ),
     **dict.fromkeys(("TRY_CONVERT", "PERCENTILE_CONT", "PERCENTILE_DISC"), (11, 110)),
     **dict.fromkeys(
-        ("COMPRESS", "DATEDIFF_BIG", "DECOMPRESS", "ISJSON", "JSON_MODIFY", "JSON_QUERY", "JSON_VALUE",
-         "SESSION_CONTEXT", "STRING_ESCAPE"), (13, LOWEST),
+        (
+            "COMPRESS",
+            "DATEDIFF_BIG",
+            "DECOMPRESS",
+            "ISJSON",
+            "JSON_MODIFY",
+            "JSON_QUERY",
+            "JSON_VALUE",
+            "SESSION_CONTEXT",
+            "STRING_ESCAPE",
+        ),
+        (13, LOWEST),
     ),
     **dict.fromkeys(("OPENJSON", "STRING_SPLIT"), (13, 130)),
     **dict.fromkeys(("CONCAT_WS", "STRING_AGG", "TRANSLATE", "TRIM"), (14, LOWEST)),
     **dict.fromkeys(("APPROX_COUNT_DISTINCT", "CURRENT_TIMEZONE"), (15, LOWEST)),
     **dict.fromkeys(("CURRENT_TIMEZONE_ID", "DATETRUNC", "DATE_BUCKET", "GREATEST", "LEAST"), (16, LOWEST)),
     "GENERATE_SERIES": (16, 160),
-}  # fmt: skip
-"""By function the first major version that has it, and the lowest compatibility level at which it does not fail."""
+}
 _UNITS: Final = ("SECOND", "MILLISECOND", "MICROSECOND", "NANOSECOND")
 _NOW: Final = re.compile(r"@\w+|(?:SYS|GET)(?:UTC)?DATE(?:TIME(?:OFFSET)?)?\(\)", re.I)
 

@@ -12,18 +12,47 @@ from typing import Final
 
 from tests.tsql import Group, grouped
 
+# What stands for the tables of a user's queue in a rendered statement.
 USERS: Final = frozenset({"q_table", "q_data_table", "q_data"})
-"""What stands for the tables of a user's queue in a rendered statement."""
 LOCKING: Final = frozenset({"UPDLOCK", "XLOCK", "HOLDLOCK", "SERIALIZABLE", "REPEATABLEREAD", "READPAST"})
 TEXTUAL: Final = frozenset({"char", "varchar", "nchar", "nvarchar", "sysname", "text", "ntext"})
+# Texts whose collation is the server's own, whatever that of the database.
 FOREIGN: Final = frozenset({"%%lockres%%", "resource_description"})
-"""Texts whose collation is the server's own, whatever that of the database."""
 COMPARES: Final = frozenset({"=", "<", ">", "IN", "LIKE"})
-_ENDS: Final = frozenset({
-    ";", ",", "AND", "OR", "WHERE", "ON", "WHEN", "THEN", "ELSE", "END", "FROM", "JOIN", "GROUP", "ORDER", "HAVING",
-    "UNION", "SELECT", "SET", "APPLY", "OUTER", "INNER", "LEFT", "CROSS", "OPTION", "CASE", "IF", "BEGIN", "NOT",
-    "RETURN", "VALUES",
-})  # fmt: skip
+_ENDS: Final = frozenset(
+    {
+        ";",
+        ",",
+        "AND",
+        "OR",
+        "WHERE",
+        "ON",
+        "WHEN",
+        "THEN",
+        "ELSE",
+        "END",
+        "FROM",
+        "JOIN",
+        "GROUP",
+        "ORDER",
+        "HAVING",
+        "UNION",
+        "SELECT",
+        "SET",
+        "APPLY",
+        "OUTER",
+        "INNER",
+        "LEFT",
+        "CROSS",
+        "OPTION",
+        "CASE",
+        "IF",
+        "BEGIN",
+        "NOT",
+        "RETURN",
+        "VALUES",
+    }
+)
 Part = str | Group
 
 
@@ -74,9 +103,13 @@ def problems(text: str, views: Mapping[str, object], kind: str = "varchar", *, f
     """
     whole = grouped(text)
     found = [
-        *_unhinted(whole), *_collations(whole), *_families(whole, kind), *_plans(whole, filtered), *_again(whole),
+        *_unhinted(whole),
+        *_collations(whole),
+        *_families(whole, kind),
+        *_plans(whole, filtered),
+        *_again(whole),
         *_unlisted(whole, views),
-    ]  # fmt: skip
+    ]
     return list(dict.fromkeys(found))
 
 

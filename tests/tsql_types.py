@@ -11,10 +11,20 @@ from typing import Final
 
 from tests.tsql import Group, grouped, system_view, views
 
+# Of two types that meet, the later one wins.
 RANKS: Final = (
-    "sysname", "varchar", "nvarchar", "bit", "tinyint", "smallint", "int", "bigint", "numeric", "real", "float",
-)  # fmt: skip
-"""Of two types that meet, the later one wins."""
+    "sysname",
+    "varchar",
+    "nvarchar",
+    "bit",
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "numeric",
+    "real",
+    "float",
+)
 WHOLE: Final = frozenset({"tinyint", "smallint", "int", "bigint"})
 Part = str | Group
 
@@ -25,32 +35,58 @@ class Type:
 
     name: str
     null: bool = False
+    # A text that is a whole number.
     digits: bool = False
-    """A text that is a whole number."""
+    # What the query itself may put there.
     texts: tuple[str, ...] = ()
-    """What the query itself may put there."""
 
 
 @dataclass(slots=True)
 class _Source:
+    # `None`: a table of the user's.
     columns: Mapping[str, Type] | None
-    """``None``: a table of the user's."""
     null: bool = False
 
 
 _Scope = dict[str, _Source]
 _RETURNS: Final = {
-    "getdate": "datetime", "sysutcdatetime": "datetime2", "sysdatetimeoffset": "datetimeoffset", "db_id": "smallint",
-    "datediff": "int", "datepart": "int", "count": "int", "count_big": "bigint", "has_perms_by_name": "int",
-    "charindex": "int", "len": "int", "row_number": "bigint", "datalength": "bigint", "user_name": "nvarchar",
-    "db_name": "nvarchar", "suser_sname": "nvarchar", "quotename": "nvarchar", "object_name": "nvarchar",
-    "object_schema_name": "nvarchar", "indexproperty": "int",
-    "ident_current": "numeric", "dateadd": "datetime2", "switchoffset": "datetimeoffset", "object_id": "int",
-    "serverproperty": "sql_variant", "databasepropertyex": "sql_variant", "parsename": "nvarchar", "rtrim": "nvarchar",
+    "getdate": "datetime",
+    "sysutcdatetime": "datetime2",
+    "sysdatetimeoffset": "datetimeoffset",
+    "db_id": "smallint",
+    "datediff": "int",
+    "datepart": "int",
+    "count": "int",
+    "count_big": "bigint",
+    "has_perms_by_name": "int",
+    "charindex": "int",
+    "len": "int",
+    "row_number": "bigint",
+    "datalength": "bigint",
+    "user_name": "nvarchar",
+    "db_name": "nvarchar",
+    "suser_sname": "nvarchar",
+    "quotename": "nvarchar",
+    "object_name": "nvarchar",
+    "object_schema_name": "nvarchar",
+    "indexproperty": "int",
+    "ident_current": "numeric",
+    "dateadd": "datetime2",
+    "switchoffset": "datetimeoffset",
+    "object_id": "int",
+    "serverproperty": "sql_variant",
+    "databasepropertyex": "sql_variant",
+    "parsename": "nvarchar",
+    "rtrim": "nvarchar",
     "ltrim": "nvarchar",
-    "checksum": "int", "checksum_agg": "int",
-    "replace": "nvarchar", "lower": "nvarchar", "left": "nvarchar", "substring": "nvarchar", "power": "bigint",
-}  # fmt: skip
+    "checksum": "int",
+    "checksum_agg": "int",
+    "replace": "nvarchar",
+    "lower": "nvarchar",
+    "left": "nvarchar",
+    "substring": "nvarchar",
+    "power": "bigint",
+}
 _NEVER_NULL: Final = {"count", "count_big", "row_number", "getdate", "sysutcdatetime", "sysdatetimeoffset", "db_id"}
 _OPERATORS: Final = frozenset("+-*/%&")
 

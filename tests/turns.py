@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Final
 
+# By how much the priority is lower beside a test that is alone (see nice(2)): a seventieth of its weight.
 LOWER: Final = 19
-"""By how much the priority is lower beside a test that is alone (see nice(2)): a seventieth of its weight."""
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from qmon import __version__
 from qmon.cli.console import prepare
 from qmon.cli.guard import Guarded
 
+# By module of `qmon.cli.commands`, in the order of the help.
 COMMANDS: Final = {
     "connect": ("connect", "demo"),
     "status": ("status",),
@@ -39,9 +40,8 @@ COMMANDS: Final = {
     "pipeline.pipeline": ("pipeline",),
     "help": ("help",),
 }
-"""By module of ``qmon.cli.commands``, in the order of the help."""
+# So many objects between two searches for circles: modules and polls make many, and hardly a circle.
 _GARBAGE: Final = 20_000
-"""So many objects between two searches for circles: modules and polls make many, and hardly a circle."""
 _FANCY: Final = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 _MARKUP: Final = "rich" if _FANCY else None
 

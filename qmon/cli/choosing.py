@@ -75,8 +75,11 @@ def target_row(target: KnownTarget) -> tuple[str, ...]:
     """A target's cells below ``TARGET_HEADERS``."""
     source = f"{target.dsn_of} DSN".lstrip() if target.dsn else "qmon.toml"
     words = (
-        source, target.environment, "prod" * target.prod, "read-only" * target.read_only,
+        source,
+        target.environment,
+        "prod" * target.prod,
+        "read-only" * target.read_only,
         f"{target.queues} queues" if target.queues > 1 else "1 queue" * target.queues,
-    )  # fmt: skip
+    )
     place = target.problem or (f"driver {target.place}" if target.dsn else target.place)
     return target.name, ENGINES[target.engine], place, ", ".join(filter(None, words))

@@ -12,8 +12,8 @@ from qmon.errors import QmonError
 if TYPE_CHECKING:
     from qmon.config.file import Config
 
+# Each with what some shells show beside it.
 Words = list[tuple[str, str]]
-"""Each with what some shells show beside it."""
 
 
 def targets(context: typer.Context, incomplete: str) -> Words:

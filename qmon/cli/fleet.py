@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 
 
 def show_fleet(
-    known: Sequence[Chosen], interval: float | None, read_only: bool, theme: str | None, record: Path | None,
-    baselines: Path | None, preferences: Preferences,
-) -> int:  # fmt: skip
+    known: Sequence[Chosen],
+    interval: float | None,
+    read_only: bool,
+    theme: str | None,
+    record: Path | None,
+    baselines: Path | None,
+    preferences: Preferences,
+) -> int:
     """Show these targets until the user leaves; returns the exit code, 1 where a recording stopped.
 
     Nobody is asked for a password: a target that has none is shown as lost, with how to give it one. Raises
@@ -36,10 +41,16 @@ def show_fleet(
     recordings: list[_Recording] = []
     try:
         targets = [
-            _fleet_target(each, interval or preferences.of(each.target.name).interval_s or settings.interval_s,
-                          read_only, record, baselines, recordings)
+            _fleet_target(
+                each,
+                interval or preferences.of(each.target.name).interval_s or settings.interval_s,
+                read_only,
+                record,
+                baselines,
+                recordings,
+            )
             for each in known
-        ]  # fmt: skip
+        ]
         code = run_fleet(
             targets,
             alerting=on_a_fleet_screen([each.target.name for each in known], known[0].config),
@@ -70,9 +81,13 @@ class _Recording:
 
 
 def _fleet_target(
-    each: Chosen, interval_s: float, read_only: bool, record: Path | None, baselines: Path | None,
+    each: Chosen,
+    interval_s: float,
+    read_only: bool,
+    record: Path | None,
+    baselines: Path | None,
     recordings: list[_Recording],
-) -> FleetTarget:  # fmt: skip
+) -> FleetTarget:
     from qmon.cli.past import of_target
     from qmon.monitor.headless import HeadlessPoller
     from qmon.monitor.source import SnapshotSource
@@ -104,8 +119,12 @@ def _fleet_target(
         source = RecordingSource(source, fold, recorder)
         fold = source.fold
     made = FleetTarget(
-        source, fold, prod=each.target.prod, read_only=read_only or each.target.read_only,
-        environment=each.target.environment, recorder=recording.recorder if recording is not None else None,
+        source,
+        fold,
+        prod=each.target.prod,
+        read_only=read_only or each.target.read_only,
+        environment=each.target.environment,
+        recorder=recording.recorder if recording is not None else None,
         known=of_target(name, each.config, baselines, record),
-    )  # fmt: skip
+    )
     return made

@@ -16,8 +16,8 @@ from qmon.cli.guard import CODE
 from qmon.cli.output import note
 
 _LOG = logging.getLogger(__name__)
+# Commands that are run each minute: what they do every time would push out what matters.
 _OFTEN = ("check",)
-"""Commands that are run each minute: what they do every time would push out what matters."""
 
 
 def keep_log(context: typer.Context, file: Path | None, level: str | None) -> None:

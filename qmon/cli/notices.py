@@ -54,9 +54,13 @@ def alerting_for(target: str, config: Config, notifier: Notifier | None = None) 
     if not rules:
         return None
     return Alerting(
-        target, rules, notifier=notifier, group_wait_s=settings.group_wait_s, bell=settings.bell,
+        target,
+        rules,
+        notifier=notifier,
+        group_wait_s=settings.group_wait_s,
+        bell=settings.bell,
         redact=redactor(config.settings.redact),
-    )  # fmt: skip
+    )
 
 
 def on_a_screen(target: str, config: Config) -> Alerting | None:

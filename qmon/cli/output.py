@@ -18,6 +18,7 @@ from qmon.cli.console import says_all
 from qmon.model.text import spreadsheet_safe
 
 Format = Literal["table", "json", "csv"]
+# What the header of CSV adds to fields whose names do not say their unit; rates are of messages.
 _UNITS: Final = {
     **dict.fromkeys(("push_rate", "pop_rate", "complete_rate", "archive_rate"), "per_s"),
     **dict.fromkeys(("push_rate_before", "pop_rate_best_hour", "push_rate_growth_per_day"), "per_s"),
@@ -26,7 +27,6 @@ _UNITS: Final = {
     "growth": "bytes_per_s",
     "wal_per_cycle": "bytes",
 }
-"""What the header of CSV adds to fields whose names do not say their unit; rates are of messages."""
 
 
 def clean(text: object) -> str:
@@ -36,9 +36,7 @@ def clean(text: object) -> str:
 
 def width(text: str) -> int:
     """How many cells of a terminal the text takes."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
-    )  # fmt: skip
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def note(text: str) -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 DEADLINE_S: Final = 15.0
 LOCK_WAIT_S: Final = 1.0
 READ_ONLY: Final = "qmon was started with --read-only"
+# Purposes that change nothing.
 _LISTS: Final = frozenset({"operations", "trash"})
-"""Purposes that change nothing."""
 
 
 @dataclass(frozen=True, slots=True)

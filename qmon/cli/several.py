@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from qmon.cli.session import Chosen
 
 T = TypeVar("T")
+# Asks one target; with `True` it may ask whoever is at the terminal for a password.
 Ask = Callable[["Chosen", bool], T]
-"""Asks one target; with ``True`` it may ask whoever is at the terminal for a password."""
 _AT_ONCE: Final = 32
 
 

@@ -12,12 +12,12 @@ from qmon.engines.drivers import dsn_of
 from qmon.engines.registry import engine_by_words
 from qmon.errors import BadInput, MissingDriver
 
+# URLs, for somebody who has never written one.
 HOW_TO_WRITE: Final = (
     "postgresql://user@host/database",
     "mssql://login@host/Database",
     "mssql://host/Database (your own account)",
 )
-"""URLs, for somebody who has never written one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,15 @@ def _configured(name: str, config: Config) -> KnownTarget:
     else:
         engine, place = engine or target.engine, target.name
     return KnownTarget(
-        name, engine, place, environment=named.environment, prod=named.prod, read_only=named.read_only,
-        queues=len(named.queues), problem=problem,
-    )  # fmt: skip
+        name,
+        engine,
+        place,
+        environment=named.environment,
+        prod=named.prod,
+        read_only=named.read_only,
+        queues=len(named.queues),
+        problem=problem,
+    )
 
 
 def _dsns() -> list[KnownTarget]:

@@ -82,10 +82,15 @@ def _receiver(keys: Keys) -> Receiver:
     usual = Receiver(name)
     timeout_s, severity = keys.seconds("timeout"), keys.choice("severity", tuple(SEVERITIES))
     receiver = Receiver(
-        name, shape, _url(keys, shape) if shape else "", keys.flag("bearer") if shape else False, command,
-        usual.timeout_s if timeout_s is None else timeout_s, patterns(keys, "target", usual.targets),
+        name,
+        shape,
+        _url(keys, shape) if shape else "",
+        keys.flag("bearer") if shape else False,
+        command,
+        usual.timeout_s if timeout_s is None else timeout_s,
+        patterns(keys, "target", usual.targets),
         usual.severity if severity is None else SEVERITIES[severity],
-    )  # fmt: skip
+    )
     if receiver.bearer and (not receiver.url or shape == PAGERDUTY):
         raise BadInput(f"{keys.path('bearer')}: goes with the url of {ALERTMANAGER} or {JSON}")
     keys.finish()

@@ -27,8 +27,8 @@ _TRIES: Final = 20
 _RETRY_S: Final = 0.01
 
 
+# Under this name the choices for the queues of all targets are remembered: no target has it.
 ALL_TARGETS: Final = ""
-"""Under this name the choices for the queues of all targets are remembered: no target has it."""
 
 
 @dataclass(frozen=True, slots=True)

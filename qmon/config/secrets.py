@@ -22,11 +22,11 @@ from qmon.redact import remember
 
 T = TypeVar("T")
 
+# The service in the keyring; the user name there is the target's name, `notify NAME` for a receiver.
 SERVICE: Final = "qmon"
-"""The service in the keyring; the user name there is the target's name, ``notify NAME`` for a receiver."""
 _ALERTS: Final = "/api/v2/alerts"
+# Characters from which on the path or query of a secret URL is covered by itself, too.
 _TELLING: Final = 12
-"""Characters from which on the path or query of a secret URL is covered by itself, too."""
 
 
 def variable(target: str) -> str | None:
@@ -154,9 +154,11 @@ def endpoint(receiver: Receiver, environment: Mapping[str, str] | None = None) -
     secret = receiver_secret(receiver, environment) if receiver.needs_secret else None
     if receiver.needs_secret and secret is None:
         return None
-    url, where = (receiver.url, f"url of {receiver.name}") if receiver.url or secret is None else (
-        secret.reveal(), secret.origin
-    )  # fmt: skip
+    url, where = (
+        (receiver.url, f"url of {receiver.name}")
+        if receiver.url or secret is None
+        else (secret.reveal(), secret.origin)
+    )
     if secret is not None and receiver.url and not is_key(secret.reveal()):
         raise BadInput(f"{secret.origin}: is no key: a key has no spaces and no lines")
     parts = address(url, where)

@@ -11,8 +11,8 @@ from qmon.model.alerts.io import limit, patterns
 from qmon.model.alerts.rules import ALIASES, EVERY, FIGURES, matches
 from qmon.model.config_reader import Keys, nearest
 
+# The figures of which the lake keeps how long each value lasted, by their names in the status report.
 KEPT: Final = ("ready", "oldest_seconds")
-"""The figures of which the lake keeps how long each value lasted, by their names in the status report."""
 _WINDOW_S: Final = 28 * 86_400.0
 _LEAST_WINDOW_S: Final = 86_400.0
 
@@ -72,9 +72,13 @@ def _objective(keys: Keys, number: int) -> Objective:
     if window_s is not None and window_s < _LEAST_WINDOW_S:
         raise BadInput(f"{keys.path('window')}: must be at least 1d")
     found = Objective(
-        keys.text("name") or f"{FIGURES[figure].label} ({number})", figure, below, share,
-        _WINDOW_S if window_s is None else window_s, patterns(keys, "target", (EVERY,)),
+        keys.text("name") or f"{FIGURES[figure].label} ({number})",
+        figure,
+        below,
+        share,
+        _WINDOW_S if window_s is None else window_s,
+        patterns(keys, "target", (EVERY,)),
         patterns(keys, "queue", (EVERY,)),
-    )  # fmt: skip
+    )
     keys.finish()
     return found

@@ -110,9 +110,15 @@ def _install(target: Target) -> dict[str, Layout]:
         layouts = {}
         for part in PARTS:
             made = install(
-                connection, chosen, part.design, schema=SCHEMA, queue=part.queue, ring_size=part.ring_size,
-                timeout_s=part.timeout_s, owner_held_while_working=True,
-            )  # fmt: skip
+                connection,
+                chosen,
+                part.design,
+                schema=SCHEMA,
+                queue=part.queue,
+                ring_size=part.ring_size,
+                timeout_s=part.timeout_s,
+                owner_held_while_working=True,
+            )
             layouts[part.queue] = made.layout
             _fill(connection, Statements(chosen, made.layout, connection.version), part.backlog)
         return layouts

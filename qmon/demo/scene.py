@@ -11,8 +11,8 @@ from qmon.model.view import View
 from qmon.workload.plan import PlannedFault, QueueLoad
 
 SCHEMA: Final = "shop"
+# What watching may cost here: enough for all to be read on a slow machine, since nobody else needs this server.
 BUDGET: Final = Budget(0.03)
-"""What watching may cost here: enough for all to be read on a slow machine, since nobody else needs this server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ PARTS: Final = (
     ScenePart("uploads", "ring_pointer", ring_size=1000),
     ScenePart("webhooks", "flag"),
 )
+# Queues that just run, each of a design that the others do not show; they share their processes.
 STEADY: Final = (
     "alerts",
     "cleanup",
@@ -56,7 +57,6 @@ STEADY: Final = (
     "uploads",
     "webhooks",
 )
-"""Queues that just run, each of a design that the others do not show; they share their processes."""
 
 
 def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
@@ -121,41 +121,54 @@ class Step:
 _LASTS_S: Final = 60.0
 _AGAIN_S: Final = 240.0
 
+# The first minute: stuck, paused, ring full, blocked, held back. A tour has them in this order, each by itself.
 STORY: Final = (
     Step(
-        PlannedFault("crash", "invoices", at_s=5, for_s=2, every_s=_AGAIN_S), "invoices", "stuck in progress",
+        PlannedFault("crash", "invoices", at_s=5, for_s=2, every_s=_AGAIN_S),
+        "invoices",
+        "stuck in progress",
         "a worker of invoices was killed with a message in its hands: nobody works on it, nobody else may",
-        ("r",), "choose invoices, press r, and confirm: the message is made ready again",
+        ("r",),
+        "choose invoices, press r, and confirm: the message is made ready again",
     ),
     Step(
         PlannedPause("prices", "the price list is being corrected", at_s=20, for_s=_LASTS_S, every_s=_AGAIN_S),
-        "prices", "paused",
+        "prices",
+        "paused",
         "somebody has paused the pushers of prices, on purpose: no trouble, but somebody may have forgotten it",
-        ("p",), "choose prices, press p, and confirm: its pushers go on",
+        ("p",),
+        "choose prices, press p, and confirm: its pushers go on",
     ),
     Step(
-        PlannedFault("rate", "uploads", at_s=24, for_s=_LASTS_S, amount=250, every_s=_AGAIN_S), "uploads", "ring full",
+        PlannedFault("rate", "uploads", at_s=24, for_s=_LASTS_S, amount=250, every_s=_AGAIN_S),
+        "uploads",
+        "ring full",
         "a batch pushes much faster than uploads is popped: every slot of the ring is full, and pushers wait",
-        ("p",), "choose uploads, press p, and confirm: its pushers pause until the poppers have caught up",
+        ("p",),
+        "choose uploads, press p, and confirm: its pushers pause until the poppers have caught up",
     ),
     Step(
-        PlannedFault("hold", "ledger", at_s=34, for_s=_LASTS_S, amount=5, every_s=_AGAIN_S, by="stock count"), "ledger",
+        PlannedFault("hold", "ledger", at_s=34, for_s=_LASTS_S, amount=5, every_s=_AGAIN_S, by="stock count"),
+        "ledger",
         "everything locked",
         "a session has locked the first messages of ledger and gone idle: its poppers wait in a row",
-        ("4", "E"), "press 4 to see who waits for whom, then E, and confirm: the blocker is ended",
+        ("4", "E"),
+        "press 4 to see who waits for whom, then E, and confirm: the blocker is ended",
     ),
     Step(
-        PlannedFault("pin", at_s=10, for_s=_LASTS_S, every_s=_AGAIN_S, by="monthly report"), "", "cleanup held back",
+        PlannedFault("pin", at_s=10, for_s=_LASTS_S, every_s=_AGAIN_S, by="monthly report"),
+        "",
+        "cleanup held back",
         "a transaction was left open: dead rows stay, and every pop of every queue steps over ever more of them",
-        ("3", "E"), "press 3 to see who holds the horizon, then E, and confirm: the session is ended",
+        ("3", "E"),
+        "press 3 to see who holds the horizon, then E, and confirm: the session is ended",
     ),
-)  # fmt: skip
-"""The first minute: stuck, paused, ring full, blocked, held back. A tour has them in this order, each by itself."""
+)
 
+# What goes wrong after that: rollbacks, a surge, a slow consumer, poppers that pause.
 LATER: Final = (
     PlannedFault("rollbacks", "events", at_s=45, for_s=12, amount=0.3, every_s=90),
     PlannedFault("rate", "orders", at_s=75, for_s=50, amount=280, every_s=_AGAIN_S),
     PlannedFault("slow", "mails", at_s=85, for_s=40, amount=0.4, every_s=_AGAIN_S),
     PlannedFault("no_poppers", "events", at_s=110, for_s=25, every_s=_AGAIN_S),
 )
-"""What goes wrong after that: rollbacks, a surge, a slow consumer, poppers that pause."""

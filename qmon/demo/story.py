@@ -26,13 +26,13 @@ from qmon.workload.load import Load
 from qmon.workload.plan import PlannedFault
 
 SEEN_S: Final = 60.0
+# Seconds after which a trouble that was not seen (`SEEN_S`), or then not answered, is passed over.
 ANSWERED_S: Final = 60.0
-"""Seconds after which a trouble that was not seen (``SEEN_S``), or then not answered, is passed over."""
+# How many times longer troubles last on a tour, so that there is time to read.
 LONGER: Final = 3.0
-"""How many times longer troubles last on a tour, so that there is time to read."""
 BETWEEN_S: Final = 4.0
+# Views in a row that must say that a trouble is there, or over.
 _TWICE: Final = 2
-"""Views in a row that must say that a trouble is there, or over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from qmon.errors import BadInput
 from qmon.model.budget import Budget
 from qmon.model.layout.zones import Zone
 
+# UTF-16 units of the longest text that is no large object (SQL Server).
 LONGEST_TEXT: Final = 4000
-"""UTF-16 units of the longest text that is no large object (SQL Server)."""
 
 
 def values_of(bound: Bound, *, nul_allowed: bool) -> list[Value]:

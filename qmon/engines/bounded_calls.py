@@ -14,8 +14,8 @@ from qmon.model.text import duration
 T = TypeVar("T")
 
 _SOON_S: Final = 0.3
+# Calls about one thing that hang and are left behind, at most; beyond that new ones are refused.
 MOST: Final = 3
-"""Calls about one thing that hang and are left behind, at most; beyond that new ones are refused."""
 
 
 class CallTimeoutError(Exception):

@@ -22,8 +22,8 @@ _CANCEL_S: Final = 2.0
 # Seconds that a call has to end after a Ctrl-C, once the server was asked to cancel it.
 _SETTLE_S: Final = 1.0
 
+# Turns a fault of a running statement, and the statement's name, into the error to raise.
 ExplainStatement = Callable[[DriverFault, str], QmonError]
-"""Turns a fault of a running statement, and the statement's name, into the error to raise."""
 
 
 class Cursor(Protocol):
@@ -47,10 +47,10 @@ class Calls:
         self._statement_s: float | None = None
         self._closed = False
         self.raised_hidden = False
+        # A call has failed since this was last set to false.
         self.failed = False
-        """A call has failed since this was last set to false."""
+        # Why there are no more calls; empty while there may be.
         self.lost = ""
-        """Why there are no more calls; empty while there may be."""
 
     def expect(self, statement_s: float | None, silence_s: float | None) -> None:
         """Wait this many seconds for an answer from now on: what a statement may take, and what it may be late.

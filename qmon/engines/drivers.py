@@ -11,22 +11,22 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.system import adding, here
 
+# How to get the driver manager.
 MANAGER: Final = here(
     linux="apt install unixodbc", macos="brew install unixodbc", windows="it is a part of Windows; repair that"
 )
-"""How to get the driver manager."""
+# How to get the driver for PostgreSQL.
 POSTGRES: Final = here(
     linux="apt install odbc-postgresql",
     macos="brew install psqlodbc",
     windows="run the installer of psqlODBC (64 bit) from odbc.postgresql.org",
 )
-"""How to get the driver for PostgreSQL."""
+# What lists the DSNs.
 DSNS: Final = here(
     linux="odbcinst -q -s lists those there are",
     macos="odbcinst -q -s lists those there are",
     windows="odbcad32 (64 bit) shows those there are",
 )
-"""What lists the DSNs."""
 _LIBRARIES: Final = ("libodbcinst.so.2", "libodbcinst.2.dylib", "odbccp32.dll")
 _MICROSOFT: Final = "run the installer of Microsoft's ODBC Driver 18 for SQL Server (64 bit)"
 

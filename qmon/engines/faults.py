@@ -21,8 +21,8 @@ _NOISE: Final = re.compile(
     r"|\s*This probably means the server terminated abnormally\s*before or while processing the request\.\s*",
     re.I,
 )
+# SQLSTATEs, or their first characters, after which a connection is unusable.
 LOST_STATES: Final = ("08", "57P01", "57P02", "57P03", "57P05", "25P03")
-"""SQLSTATEs, or their first characters, after which a connection is unusable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class DriverFault:
         return self.sqlstate.startswith(LOST_STATES) or self.text.startswith("FATAL:")
 
 
+# Turns a fault into the error that says what is wrong and what to do.
 Explain = Callable[[DriverFault], QmonError]
-"""Turns a fault into the error that says what is wrong and what to do."""
 
 
 # Values that no quotes mark: in brackets after a blank (SQL Server's duplicate keys, in every language), after

@@ -30,26 +30,30 @@ except ImportError as _problem:
     raise MissingDriver(f"the ODBC driver manager is not installed: {MANAGER}") from None
 
 pyodbc.pooling = False  # a pooled connection would keep our session settings, or another purpose's
+# Numbers of connections: unixODBC pools although pooling is off here, so each gets another spelling.
 _NUMBERS: Final = itertools.count()
-"""Numbers of connections: unixODBC pools although pooling is off here, so each gets another spelling."""
 
 T = TypeVar("T")
 
 _LOG: Final = logging.getLogger(__name__)
 
+# The type, length and digits as which texts and NULL are sent; the statements cast them to what they need.
 _TEXT: Final = (pyodbc.SQL_WVARCHAR, LONGEST_TEXT, 0)
-"""The type, length and digits as which texts and NULL are sent; the statements cast them to what they need."""
 
+# The same of a text that is sent as bytes: without it, psqlODBC sends them in the binary form of their type.
 _BYTES_OF_TEXT: Final = (pyodbc.SQL_LONGVARCHAR, 0, 0)
-"""The same of a text that is sent as bytes: without it, psqlODBC sends them in the binary form of their type."""
 
 _TEXT_TYPES: Final = (
-    pyodbc.SQL_CHAR, pyodbc.SQL_VARCHAR, pyodbc.SQL_LONGVARCHAR,
-    pyodbc.SQL_WCHAR, pyodbc.SQL_WVARCHAR, pyodbc.SQL_WLONGVARCHAR,
-)  # fmt: skip
+    pyodbc.SQL_CHAR,
+    pyodbc.SQL_VARCHAR,
+    pyodbc.SQL_LONGVARCHAR,
+    pyodbc.SQL_WCHAR,
+    pyodbc.SQL_WVARCHAR,
+    pyodbc.SQL_WLONGVARCHAR,
+)
 
+# The columns of a statement that says itself how many rows it changed: the first count may be that of a trigger.
 COUNT: Final = ("done",)
-"""The columns of a statement that says itself how many rows it changed: the first count may be that of a trigger."""
 
 
 def connect(
@@ -185,13 +189,13 @@ class OdbcConnection:
         self._pooled = False
         self._any_bytes = False
         self._settings: dict[str, Bound] = {}
+        # The text of the last statement that was sent: its errors are explained by it.
         self.sent = ""
-        """The text of the last statement that was sent: its errors are explained by it."""
         self.commits = 0
+        # Where batches are repeated: what the server has read already.
         self.prepared: PreparedStatements | None = None
-        """Where batches are repeated: what the server has read already."""
+        # Where the server itself ends statements: what tells it after how many seconds.
         self.limits: Callable[[float], Bound] | None = None
-        """Where the server itself ends statements: what tells it after how many seconds."""
         self._cursor = self._cursor_within(query_timeout_s)
 
     def _cursor_within(self, seconds: float | None) -> pyodbc.Cursor:

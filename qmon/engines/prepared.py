@@ -13,42 +13,42 @@ from qmon.engines.base import Bound, Statement
 from qmon.engines.sql.text import numbered
 
 _AFTER: Final = 2
+# Prepared statements in a session: each takes some ten kilobytes of the server's memory.
 _MOST: Final = 120
-"""Prepared statements in a session: each takes some ten kilobytes of the server's memory."""
+# Texts that are counted, at most: tables that come and go make new ones without end.
 _KNOWN: Final = 20_000
-"""Texts that are counted, at most: tables that come and go make new ones without end."""
+# What comes more rarely than in each fifth batch is not prepared.
 _BREAK: Final = 5
-"""What comes more rarely than in each fifth batch is not prepared."""
 _FAILURES: Final = 3
+# Nothing is prepared if this many batches hold three failures: a pooler may give each batch another session.
 _FORGIVEN: Final = 500
-"""Nothing is prepared if this many batches hold three failures: a pooler may give each batch another session."""
+# Batches for which plans are kept.
 _PLANNED_FOR: Final = 60
-"""Batches for which plans are kept."""
 _OURS: Final = "qmon prepared "
+# The names that the server has of us: a batch that failed may have prepared some of its statements, all or none.
 KNOWN: Final = Statement(
     "prepared",
     f"SELECT CAST(name AS text) AS name FROM pg_catalog.pg_prepared_statements WHERE name LIKE '{_OURS}%'",  # noqa: S608
     (),
     ("name",),
 )
-"""The names that the server has of us: a batch that failed may have prepared some of its statements, all or none."""
 
 
 class PreparedStatements:
     """What one session has prepared. Not thread-safe: it belongs to the thread of its connection."""
 
     def __init__(self) -> None:
+        # By text: in how many batches it came without a longer break, and the last of them.
         self._seen: dict[int, tuple[int, int]] = {}
-        """By text: in how many batches it came without a longer break, and the last of them."""
         self._names: dict[str, str] = {}
+        # Names that were sent, until the server has confirmed them.
         self._pending: dict[str, str] = {}
-        """Names that were sent, until the server has confirmed them."""
         self._made = 0
+        # The numbers of the batches that failed last.
         self._failed: list[int] = []
-        """The numbers of the batches that failed last."""
         self._batches = 0
+        # Whether the server may have names that are not used here.
         self.uncertain = False
-        """Whether the server may have names that are not used here."""
 
     def unused(self, known: Iterable[str]) -> list[str]:
         """Return the texts that remove those of the server's names that no statement here uses.

@@ -10,6 +10,7 @@ from qmon.engines.bounded_calls import log_in
 from qmon.engines.keywords import lookup
 from qmon.errors import BadInput
 
+# Words in the names of drivers and servers, in lower case.
 _MARKS: Final[tuple[tuple[str, EngineName], ...]] = (
     ("postgres", "postgres"),
     ("psqlodbc", "postgres"),
@@ -18,7 +19,6 @@ _MARKS: Final[tuple[tuple[str, EngineName], ...]] = (
     ("freetds", "sqlserver"),
     ("tdsodbc", "sqlserver"),
 )
-"""Words in the names of drivers and servers, in lower case."""
 _LOGIN_S: Final = 5.0
 
 

@@ -13,8 +13,8 @@ class Secret:
     def __init__(self, text: str, origin: str = "") -> None:
         self._text = text
         remember(text)
+        # Where it came from, for messages: `the environment variable QMON_PASSWORD`.
         self.origin = origin
-        """Where it came from, for messages: ``the environment variable QMON_PASSWORD``."""
 
     def reveal(self) -> str:
         """The password itself, for the driver alone."""

@@ -14,6 +14,7 @@ from qmon.model.config_reader import nearest
 
 SCHEMES: Final[dict[str, EngineName]] = {"postgresql": "postgres", "postgres": "postgres", "mssql": "sqlserver"}
 
+# Settings of libpq that psqlODBC hands on through its keyword pqopt.
 _LIBPQ: Final = [
     "application_name",
     "channel_binding",
@@ -40,8 +41,8 @@ _LIBPQ: Final = [
     "target_session_attrs",
     "tcp_user_timeout",
 ]
-"""Settings of libpq that psqlODBC hands on through its keyword pqopt."""
 
+# What may follow the ? of an mssql:// URL, and the ODBC keyword it is.
 _MSSQL: Final = {
     "driver": "DRIVER",
     "trust": "TrustServerCertificate",
@@ -64,7 +65,6 @@ _MSSQL: Final = {
         ]
     },
 }
-"""What may follow the ? of an mssql:// URL, and the ODBC keyword it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from qmon.model.groups.io import group_from_dict
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 
+# Begins the name of a table that begins with one of the library's `prefixes`.
 PREFIX = "~"
-"""Begins the name of a table that begins with one of the library's ``prefixes``."""
+# In the name of a group's table: whatever a queue is called that has a table of its own.
 ANY = "*"
-"""In the name of a group's table: whatever a queue is called that has a table of its own."""
 
 
 @dataclass(frozen=True, slots=True)

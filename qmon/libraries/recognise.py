@@ -11,10 +11,10 @@ from qmon.model.groups.conditions import tables_of
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
 
+# The columns of a table, each with its type as the server calls it, without length.
 Columns = Mapping[str, str]
-"""The columns of a table, each with its type as the server calls it, without length."""
+# Schema → table → its columns.
 Tables = Mapping[str, Mapping[str, Columns]]
-"""Schema → table → its columns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,18 +21,18 @@ import bcrypt
 
 from qmon.errors import BadInput
 
+# Wrong passwords that are checked for one address in a minute.
 WRONG_PER_MINUTE: Final = 20
-"""Wrong passwords that are checked for one address in a minute."""
+# Passwords that wait to be checked, of all addresses.
 MOST_WAITING: Final = 32
-"""Passwords that wait to be checked, of all addresses."""
 _MINUTE_S: Final = 60.0
 _HASH: Final = re.compile(r"\$2[abxy]\$(\d\d)(\$[./A-Za-z0-9]{22})[./A-Za-z0-9]{31}")
 _LEAST_COST: Final = 4
+# A check takes 4 s with this cost, and twice as long with each further one.
 _MOST_COST: Final = 16
-"""A check takes 4 s with this cost, and twice as long with each further one."""
 
+# A name and a password.
 Credentials = tuple[bytes, bytes]
-"""A name and a password."""
 
 
 class Users:
@@ -49,8 +49,8 @@ class Users:
         self._cost = max(map(_cost, self._hashes.values()))
         self._salt = bcrypt.gensalt(_LEAST_COST)[len("$2b$04") :]
         self._key = secrets.token_bytes(32)
+        # Digests of verified credentials: bcrypt is slow on purpose, and scrapes come every few seconds.
         self._known = frozenset[bytes]()
-        """Digests of verified credentials: bcrypt is slow on purpose, and scrapes come every few seconds."""
 
     def knows(self, credentials: Credentials) -> bool:
         """Whether these were verified before; takes microseconds."""

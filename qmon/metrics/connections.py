@@ -14,10 +14,10 @@ from typing import Final
 from qmon import log, system
 
 BACKLOG: Final = 1024
+# Seconds for the TLS handshake, the request line, the headers and the check of the password together.
 REQUEST_S: Final = 10.0
-"""Seconds for the TLS handshake, the request line, the headers and the check of the password together."""
+# Connections at most; fewer if the process may open few files.
 MOST: Final = 512
-"""Connections at most; fewer if the process may open few files."""
 MOST_PER_ADDRESS: Final = 128
 _CLOSING_S: Final = 2.0
 _OUT_OF_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
@@ -82,8 +82,8 @@ class BoundedListener:
         self._tls = tls
         self._serve = serve
         self._most = min(MOST, system.open_files() // 2)
+        # By address, from the oldest connection to the newest.
         self._open: dict[str, dict[Client, None]] = {}
-        """By address, from the oldest connection to the newest."""
 
     async def run(self) -> None:
         """Serve until this task is cancelled; then no connection is left."""

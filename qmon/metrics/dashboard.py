@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from qmon.metrics.metrics import COUNTERS, GAUGES, QUEUE, UP, VERDICT, Metric
 
+# Units of Grafana, by ours.
 _UNITS: Final = {"messages": "short", "seconds": "s", "ratio": "percentunit", "bytes": "bytes", "sessions": "short"}
-"""Units of Grafana, by ours."""
 _SOURCE: Final = {"type": "prometheus", "uid": "${source}"}
 _WIDTH: Final = 24
 _HEIGHT: Final = 8
@@ -33,9 +33,15 @@ def dashboard_file() -> str:
         x, y = number % 3 * third, (number // 3 + 1) * _HEIGHT
         panels.append(_panel(number + 2, metric, "timeseries", "{{target}} {{queue}}", x, y, third))
     made = {
-        "title": "qmon", "uid": "qmon-queues", "tags": ["qmon"], "schemaVersion": 39, "refresh": "30s",
-        "time": {"from": "now-1h", "to": "now"}, "panels": panels, "templating": {"list": _variables()},
-    }  # fmt: skip
+        "title": "qmon",
+        "uid": "qmon-queues",
+        "tags": ["qmon"],
+        "schemaVersion": 39,
+        "refresh": "30s",
+        "time": {"from": "now-1h", "to": "now"},
+        "panels": panels,
+        "templating": {"list": _variables()},
+    }
     return json.dumps(made, indent=2) + "\n"
 
 
@@ -43,11 +49,15 @@ def _panel(number: int, metric: Metric, kind: str, legend: str, x: int, y: int, 
     rate = metric.type == "counter"
     words = metric.name.removeprefix("qmon_").removeprefix("queue_").removesuffix(f"_{metric.unit}").replace("_", " ")
     return {
-        "id": number + 1, "type": kind, "title": f"{words} per second" if rate else words, "description": metric.help,
-        "datasource": _SOURCE, "gridPos": {"x": x, "y": y, "w": width, "h": _HEIGHT},
+        "id": number + 1,
+        "type": kind,
+        "title": f"{words} per second" if rate else words,
+        "description": metric.help,
+        "datasource": _SOURCE,
+        "gridPos": {"x": x, "y": y, "w": width, "h": _HEIGHT},
         "fieldConfig": {"defaults": {"unit": "cps" if rate else _UNITS.get(metric.unit, "none")}, "overrides": []},
         "targets": [{"refId": "A", "datasource": _SOURCE, "expr": expression(metric), "legendFormat": legend}],
-    }  # fmt: skip
+    }
 
 
 def _variables() -> list[dict[str, Any]]:
@@ -56,8 +66,16 @@ def _variables() -> list[dict[str, Any]]:
     return [
         {"name": "source", "label": "Prometheus", "type": "datasource", "query": "prometheus"},
         *(
-            {"name": name, "type": "query", "datasource": _SOURCE, "query": query, "refresh": 2, "multi": True,
-             "includeAll": True, "allValue": ".*"}
+            {
+                "name": name,
+                "type": "query",
+                "datasource": _SOURCE,
+                "query": query,
+                "refresh": 2,
+                "multi": True,
+                "includeAll": True,
+                "allValue": ".*",
+            }
             for name, query in (("target", f"label_values({UP.name}, target)"), ("queue", queues))
         ),
-    ]  # fmt: skip
+    ]

@@ -69,5 +69,5 @@ COUNTERS: Final = (
     Metric("qmon_queue_popped_messages", "counter", "messages", "Popped while watched.", source="popped"),
     Metric("qmon_queue_completed_messages", "counter", "messages", "Completed while watched.", source="completed"),
 )
+# All metrics, in the order in which they are served.
 METRICS: Final = (UP, POLL_AGE, VERDICT, *GAUGES, AGE, AT_LEAST, *COUNTERS)
-"""All metrics, in the order in which they are served."""

@@ -28,14 +28,14 @@ from qmon.metrics.readings import TargetReadings
 from qmon.monitor.notify.web import post
 
 _LOG: Final = logging.getLogger(__name__)
+# The environment variable with headers to send, as `name=value,name=value`, values percent-encoded.
 HEADERS: Final = "OTEL_EXPORTER_OTLP_HEADERS"
-"""The environment variable with headers to send, as ``name=value,name=value``, values percent-encoded."""
 _PATH: Final = "/v1/metrics"
 _TIMEOUT_S: Final = 10.0
 _LONGEST_WAIT_S: Final = 300.0
 _CLOSE_S: Final = 2.0
+# Units of the list as UCUM, which OpenTelemetry asks for.
 _UNITS: Final = {"": "1", "ratio": "1", "seconds": "s", "bytes": "By", "messages": "{message}", "sessions": "{session}"}
-"""Units of the list as UCUM, which OpenTelemetry asks for."""
 
 Series = tuple[str, tuple[str, ...]]
 
@@ -103,8 +103,11 @@ class Requests:
                     metrics[metric.name].gauge.data_points.append(point)
         request = ExportMetricsServiceRequest()
         of_us = request.resource_metrics.add()
-        for key, text in (("service.name", "qmon"), ("service.version", __version__),
-                          ("service.instance.id", socket.gethostname())):  # fmt: skip
+        for key, text in (
+            ("service.name", "qmon"),
+            ("service.version", __version__),
+            ("service.instance.id", socket.gethostname()),
+        ):
             of_us.resource.attributes.append(KeyValue(key=key, value=AnyValue(string_value=text)))
         scope = of_us.scope_metrics.add()
         scope.scope.name, scope.scope.version = "qmon", __version__

@@ -17,8 +17,8 @@ from qmon.monitor.state.target import TargetHistory
 _FRESH_POLLS: Final = 3.0
 _FRESH_S: Final = 10.0
 _RATE_OF: Final = {"pushed": "push_rate", "popped": "pop_rate", "completed": "complete_rate"}
+# A metric, its labels' values, and its value.
 Reading = tuple[Metric, tuple[str, ...], float]
-"""A metric, its labels' values, and its value."""
 
 
 @dataclass(slots=True)
@@ -55,9 +55,11 @@ class TargetReadings:
     """
 
     def __init__(
-        self, target: str, clock: Callable[[], float] = time.monotonic,
+        self,
+        target: str,
+        clock: Callable[[], float] = time.monotonic,
         told: Callable[[View | SourceState], object] = lambda _: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.name = target
         self._clock = clock
         self._lock = threading.Lock()

@@ -42,14 +42,18 @@ class AlertingRule:
 
 _QUEUE: Final = "{{ $labels.queue }} of {{ $labels.target }}"
 _VERDICT: Final = f"{_QUEUE}: {{{{ $labels.code }}}}"
+# By node_exporter, of a file whose name has qmon in it.
 _WRITTEN: Final = 'node_textfile_mtime_seconds{file=~".*qmon[^/]*[.]prom"}'
-"""By node_exporter, of a file whose name has qmon in it."""
 _KEEP: Final = "5m"
+# All rules. Those of verdicts have what qmon finds wrong with a queue; the others have limits.
 RULES: Final = (
     AlertingRule("QmonAbsent", f"absent({UP.name})", "5m", "critical", "qmon serve is not scraped"),
     AlertingRule("QmonTargetLost", f"{UP.name} == 0", "2m", "critical", "{{ $labels.target }} is not polled"),
     AlertingRule(
-        "QmonTextfileOld", f"time() - {_WRITTEN} > 180", "1m", "critical",
+        "QmonTextfileOld",
+        f"time() - {_WRITTEN} > 180",
+        "1m",
+        "critical",
         "{{ $labels.file }} was last written {{ $value | humanizeDuration }} ago",
     ),
     AlertingRule(
@@ -57,19 +61,29 @@ RULES: Final = (
     ),
     AlertingRule("QmonVerdictWarning", f'{VERDICT.name}{{severity="warning"}} == 1', "5m", "warning", _VERDICT, _KEEP),
     AlertingRule(
-        "QmonOldMessages", f"{OLDEST.name} > 900", "5m", "warning",
-        f"{_QUEUE}: the oldest message has waited for {{{{ $value | humanizeDuration }}}}", _KEEP,
+        "QmonOldMessages",
+        f"{OLDEST.name} > 900",
+        "5m",
+        "warning",
+        f"{_QUEUE}: the oldest message has waited for {{{{ $value | humanizeDuration }}}}",
+        _KEEP,
     ),
     AlertingRule(
-        "QmonDeadMessages", f"delta({DEAD.name}[15m]) > 0", "0m", "warning",
+        "QmonDeadMessages",
+        f"delta({DEAD.name}[15m]) > 0",
+        "0m",
+        "warning",
         f"{_QUEUE}: messages were given up in the last 15 minutes",
     ),
     AlertingRule(
-        "QmonRingFull", f"{FILL.name} > 0.9", "2m", "critical",
-        f"{_QUEUE}: {{{{ $value | humanizePercentage }}}} of its slots are in use", _KEEP,
+        "QmonRingFull",
+        f"{FILL.name} > 0.9",
+        "2m",
+        "critical",
+        f"{_QUEUE}: {{{{ $value | humanizePercentage }}}} of its slots are in use",
+        _KEEP,
     ),
-)  # fmt: skip
-"""All rules. Those of verdicts have what qmon finds wrong with a queue; the others have limits."""
+)
 
 
 def rules_file() -> str:

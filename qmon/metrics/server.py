@@ -28,12 +28,12 @@ from qmon.metrics.requests import Refused, Request, check_origin, read_request
 from qmon.stream.sending import CLOCK, PATH, Stream, stream_of
 
 _LOG: Final = logging.getLogger(__name__)
+# Seconds within which a client takes an answer, or one line of a stream.
 WRITE_S: Final = 10.0
-"""Seconds within which a client takes an answer, or one line of a stream."""
 _ENDING_S: Final = 5.0
 _TEXT: Final = "text/plain; charset=utf-8"
+# So many clients read streams at most.
 MOST_STREAMS: Final = 32
-"""So many clients read streams at most."""
 _REFUSALS: Final = {
     401: "a name and a password are needed",
     429: "too many wrong passwords from this address; try again in a minute",

@@ -11,18 +11,23 @@ from zoneinfo import ZoneInfo
 from qmon.model.rates.series import Point
 from qmon.model.text import number
 
+# Weeks that an hour of the week must have been watched before it says what is usual.
 WEEKS: Final = 4
-"""Weeks that an hour of the week must have been watched before it says what is usual."""
 HOURS: Final = 168
+# The figures of a queue that may have a band, by their names in `Point`.
 FIGURES: Final = ("ready", "push_rate", "pop_rate", "complete_rate", "in_progress", "oldest_s")
-"""The figures of a queue that may have a band, by their names in ``Point``."""
 _SIGMAS: Final = 3.0
+# Of a normal distribution (Rousseeuw and Croux, 1993, "Alternatives to the Median Absolute Deviation").
 _SIGMA_OF_MAD: Final = 1.4826
-"""Of a normal distribution (Rousseeuw and Croux, 1993, "Alternatives to the Median Absolute Deviation")."""
 _LEAST_SHARE: Final = 0.25
 _LEAST: Final[Mapping[str, float]] = {
-    "ready": 10.0, "in_progress": 10.0, "oldest_s": 5.0, "push_rate": 1.0, "pop_rate": 1.0, "complete_rate": 1.0,
-}  # fmt: skip
+    "ready": 10.0,
+    "in_progress": 10.0,
+    "oldest_s": 5.0,
+    "push_rate": 1.0,
+    "pop_rate": 1.0,
+    "complete_rate": 1.0,
+}
 _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 

@@ -26,18 +26,18 @@ NOT_SENT: Final = "not sent"
 LEAK: Final = "conversations leak"
 DROPPED: Final = "DROPPED"
 NOTIFIED: Final = "NOTIFIED"
+# Seconds that a started procedure may take before it receives.
 _STARTING_S: Final = 10.0
-"""Seconds that a started procedure may take before it receives."""
+# A monitor comes and goes a moment after the queue was changed: two samples must agree.
 _SETTLING_S: Final = 15.0
-"""A monitor comes and goes a moment after the queue was changed: two samples must agree."""
 _TURN_ON: Final = "ALTER QUEUE with STATUS = ON turns it on"
 CANNOT_TELL: Final = "cannot tell"
+# The name that the queue of undelivered messages goes by, beside the others.
 TRANSMISSION: Final = "sys.transmission_queue"
-"""The name that the queue of undelivered messages goes by, beside the others."""
+# The same of conversations.
 CONVERSATIONS: Final = "sys.conversation_endpoints"
-"""The same of conversations."""
+# So many are read: more than that nobody has who ends them.
 MOST_CONVERSATIONS: Final = 5_000
-"""So many are read: more than that nobody has who ends them."""
 _MANY_LEFT: Final = 1_000
 _OFF: Final = "Service Broker is off"
 _ENABLE: Final = "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on"

@@ -17,33 +17,31 @@ from typing import Final
 
 from qmon.model.text import milliseconds, number
 
+# Queue (empty: the target as a whole) and probe.
 Key = tuple[str, str]
-"""Queue (empty: the target as a whole) and probe."""
 
 
 class Rank(IntEnum):
     """What a probe is worth: the lowest is read less often first."""
 
+    # Sizes, lists, statistics: what explains a verdict.
     DETAIL = 0
-    """Sizes, lists, statistics: what explains a verdict."""
+    # What a verdict is made of.
     DECIDES = 1
-    """What a verdict is made of."""
+    # The same of a queue that is looked at by itself, or has a verdict.
     WATCHED = 2
-    """The same of a queue that is looked at by itself, or has a verdict."""
+    # What verdicts of all queues are made of: waits, blocking, horizon, sessions.
     TARGET = 3
-    """What verdicts of all queues are made of: waits, blocking, horizon, sessions."""
+    # Part of each poll.
     ALWAYS = 4
-    """Part of each poll."""
 
 
-SLOWEST_S: Final[Mapping[Rank, float]] = {
-    Rank.DETAIL: 60.0, Rank.DECIDES: 10.0, Rank.WATCHED: 10.0, Rank.TARGET: 10.0
-}  # fmt: skip
-"""Seconds between readings, at most: nothing is read less often because of what it costs."""
+# Seconds between readings, at most: nothing is read less often because of what it costs.
+SLOWEST_S: Final[Mapping[Rank, float]] = {Rank.DETAIL: 60.0, Rank.DECIDES: 10.0, Rank.WATCHED: 10.0, Rank.TARGET: 10.0}
+# The expected share of the budget above which something is read less often.
 FULL: Final = 0.95
-"""The expected share of the budget above which something is read less often."""
+# The share of the budget that may be expected at most when what is throttled comes back.
 EASY: Final = 0.85
-"""The share of the budget that may be expected at most when what is throttled comes back."""
 _STEP_S: Final = 0.5
 _BUDGET: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(%|ms/s|ms)")
 
@@ -77,8 +75,8 @@ class Budget:
         return milliseconds(self.poll_ms) if self.poll_ms is not None else f"{number(self.share * 100)} %"
 
 
+# For a few polls, in which nothing is left out.
 AT_ONCE: Final = Budget(share=1.0)
-"""For a few polls, in which nothing is left out."""
 
 
 def budget_of(text: str) -> Budget | None:

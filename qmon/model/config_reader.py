@@ -10,8 +10,8 @@ from qmon.errors import BadInput
 from qmon.model.text import parse_duration
 
 _MOST: Final = 2**63 - 1
+# So alike is a key to the one that it was meant to be: `conect`, `tabel`.
 _MISSPELT: Final = 0.75
-"""So alike is a key to the one that it was meant to be: ``conect``, ``tabel``."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

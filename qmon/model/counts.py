@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+# The server's counters may be so late: PostgreSQL has an idle session hand in what it did (PGSTAT_IDLE_INTERVAL).
 _LAG_S: Final = 10.0
-"""The server's counters may be so late: PostgreSQL has an idle session hand in what it did (PGSTAT_IDLE_INTERVAL)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,21 @@ def summed(samples: list[ScanSample], took_s: float, every_s: float) -> TableCou
     in_progress = _sum([s.in_progress for s in samples])
     timed, stuck = _sum([s.timed for s in samples]), _sum([s.stuck for s in samples])
     return TableCount(
-        first.counted_at + took_s / 2, took_s, every_s, len(samples), sum(s.ready for s in samples), in_progress,
-        None if in_progress and not timed else stuck, _sum([s.scheduled for s in samples]),
+        first.counted_at + took_s / 2,
+        took_s,
+        every_s,
+        len(samples),
+        sum(s.ready for s in samples),
+        in_progress,
+        None if in_progress and not timed else stuck,
+        _sum([s.scheduled for s in samples]),
         _sum([s.dead for s in samples]),
         min((s.oldest_at for s in samples if s.oldest_at is not None), default=None),
-        min((s.longest_at for s in samples if s.longest_at is not None), default=None), first.counted_at,
+        min((s.longest_at for s in samples if s.longest_at is not None), default=None),
+        first.counted_at,
         _sum([s.strange for s in samples]),
         tuple(sorted({each for s in samples for each in (s.strange_first, s.strange_last) if each is not None})),
-    )  # fmt: skip
+    )
 
 
 def _sum(parts: list[int | None]) -> int | None:

@@ -9,15 +9,15 @@ from typing import Final
 
 from qmon.model.text import UNKNOWN, count, duration
 
+# A figure counted apart from the polls may be this many times its cadence old: a count takes time, and waits for
+# others.
 _LATE: Final = 1.5
-"""A figure counted apart from the polls may be this many times its cadence old: a count takes time, and waits for
-others."""
 
 
+# Estimates that are no older than this show no age: a poll or two may leave their probe out.
 _AT_A_GLANCE_S: Final = 3.0
-"""Estimates that are no older than this show no age: a poll or two may leave their probe out."""
+# How the reason begins for a figure so old that the time of its reading says more than its age.
 NOT_SINCE: Final = "not read since "
-"""How the reason begins for a figure so old that the time of its reading says more than its age."""
 
 
 @dataclass(frozen=True, slots=True)

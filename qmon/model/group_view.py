@@ -13,12 +13,12 @@ from qmon.model.queue_figures import COUNT, QUEUE_FIGURES, RATE, QueueFigure
 from qmon.model.view import QueueView
 
 _AGES: Final = ("oldest", "blocked_oldest")
+# Those that can be said of several queues together: of ages the greatest, of the others the sum.
 GROUP_FIGURES: Final = tuple(
     figure
     for figure in QUEUE_FIGURES
     if figure.field in _AGES or (figure.unit in (COUNT, RATE) and not figure.negative)
 )
-"""Those that can be said of several queues together: of ages the greatest, of the others the sum."""
 
 
 @dataclass(frozen=True, slots=True)

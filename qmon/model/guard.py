@@ -12,8 +12,8 @@ T = TypeVar("T")
 
 # How the probe of such a failure is called.
 DEFECT: Final = "fault: "
+# The part that is everything of a queue.
 VIEW: Final = "view"
-"""The part that is everything of a queue."""
 
 
 @dataclass(slots=True)

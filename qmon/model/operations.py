@@ -12,8 +12,8 @@ from qmon.model.samples.polled import PauseSample
 from qmon.model.text import time_of_day
 
 DEFAULT_PAUSE_S: Final = 900.0
+# How many of the rows a plan shows.
 MAX_FIRST: Final = 10
-"""How many of the rows a plan shows."""
 
 
 class Kind(StrEnum):
@@ -65,10 +65,10 @@ class OperationState(StrEnum):
 class Consent(StrEnum):
     """What the operator must give before a plan may be applied."""
 
+    # Choosing the button that is not Cancel; `--yes` on the command line.
     BUTTON = "button"
-    """Choosing the button that is not Cancel; ``--yes`` on the command line."""
+    # The queue's name typed, and a reason.
     TYPED = "typed"
-    """The queue's name typed, and a reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,9 +278,15 @@ class Pause:
 def pause_of(sample: PauseSample) -> Pause:
     """The pause that a probe has seen."""
     return Pause(
-        sample.queue, Side(sample.side), sample.until_at, sample.by, sample.reason, sample.since_at, sample.way,
+        sample.queue,
+        Side(sample.side),
+        sample.until_at,
+        sample.by,
+        sample.reason,
+        sample.since_at,
+        sample.way,
         sample.about,
-    )  # fmt: skip
+    )
 
 
 def paused_as(layout: Layout) -> str:

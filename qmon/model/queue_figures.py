@@ -58,6 +58,7 @@ class QueueFigure:
         return figure
 
 
+# All figures of `QueueView`, in the order of the status report.
 QUEUE_FIGURES: Final = (
     QueueFigure(
         "ready",
@@ -119,7 +120,6 @@ QUEUE_FIGURES: Final = (
         main=False,
     ),
 )
-"""All figures of ``QueueView``, in the order of the status report."""
+# What each is, by its field.
 ABOUT: Final = {figure.field: figure.about for figure in QUEUE_FIGURES}
-"""What each is, by its field."""
 MAIN: Final = tuple(figure for figure in QUEUE_FIGURES if figure.main)

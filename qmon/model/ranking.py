@@ -8,11 +8,11 @@ from typing import Final
 from qmon.model.figure import Severity
 from qmon.model.view import QueueView, View
 
+# Seconds that new figures must last before a queue changes its place.
 SETTLED_S: Final = 10.0
-"""Seconds that new figures must last before a queue changes its place."""
 _TIMES: Final = 2.0
+# Figures differ where the greater is more than `_TIMES` the lesser, and by more than this.
 _SLACK: Final = 10.0
-"""Figures differ where the greater is more than ``_TIMES`` the lesser, and by more than this."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,12 @@ def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailu
     known = {"sessions": server.sessions, "blocked": blocked, "waits": waits, "horizon": server.horizon}
     reasons = {name: _why(name, failures) for name, value in known.items() if value is None}
     out: dict[str, Any] = {
-        "sessions": server.sessions, "blocked": blocked, "waits": waits, "horizon": horizon, "unknown": reasons,
-    }  # fmt: skip
+        "sessions": server.sessions,
+        "blocked": blocked,
+        "waits": waits,
+        "horizon": horizon,
+        "unknown": reasons,
+    }
     if server.standby is not None:
         behind_s = server.standby.behind_s
         out["standby"] = {
@@ -90,30 +94,49 @@ def _state(engine: str, found: ServerState) -> dict[str, Any]:
     """What lies under all queues, as it was last read: ``log`` (null: not read), and each server with the database."""
     log = found.log
     return {
-        "log": None if log is None else {
-            "total_bytes": log.total, "used_bytes": log.used, "most_bytes": log.most, "held_by": log.held_by or None,
-            "pieces": log.pieces, "backed_up_seconds_ago": log.saved_s,
+        "log": None
+        if log is None
+        else {
+            "total_bytes": log.total,
+            "used_bytes": log.used,
+            "most_bytes": log.most,
+            "held_by": log.held_by or None,
+            "pieces": log.pieces,
+            "backed_up_seconds_ago": log.saved_s,
         },
         "replication": [
             {
-                "name": each.name, "local": each.local, "role": each.role or None, "state": each.state or None,
-                "synchronous": each.synchronous, "suspended": each.suspended or None, "not_sent_bytes": each.unsent,
-                "not_redone_bytes": each.unredone, "behind_seconds": each.behind_s,
+                "name": each.name,
+                "local": each.local,
+                "role": each.role or None,
+                "state": each.state or None,
+                "synchronous": each.synchronous,
+                "suspended": each.suspended or None,
+                "not_sent_bytes": each.unsent,
+                "not_redone_bytes": each.unredone,
+                "behind_seconds": each.behind_s,
             }
             for each in found.replication
         ],
-        "tempdb": None if found.temp_space is None else {
-            "total_bytes": found.temp_space.total, "used_bytes": found.temp_space.used,
-            "most_bytes": found.temp_space.most, "row_versions_bytes": found.temp_space.versions,
+        "tempdb": None
+        if found.temp_space is None
+        else {
+            "total_bytes": found.temp_space.total,
+            "used_bytes": found.temp_space.used,
+            "most_bytes": found.temp_space.most,
+            "row_versions_bytes": found.temp_space.versions,
         },
-        "service": None if found.service is None else {
-            "objective": found.service.objective or None, "pool": found.service.pool or None,
+        "service": None
+        if found.service is None
+        else {
+            "objective": found.service.objective or None,
+            "pool": found.service.pool or None,
             "serverless": found.service.serverless,
         },
         "limits": None if found.limits is None else asdict(found.limits),
         "pool_limits": None if found.pool_limits is None else asdict(found.pool_limits),
         "settings": settings_object(card(engine, found.settings)) if found.settings else None,
-    }  # fmt: skip
+    }
 
 
 def settings_object(found: Sequence[Setting]) -> list[dict[str, Any]]:

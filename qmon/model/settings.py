@@ -8,23 +8,34 @@ from typing import Final
 
 from qmon.model.samples.server_state import SettingSample
 
+# Why a value is unknown: no probe is asked for what its version lacks.
 NOT_TOLD: Final = "this version does not report it, or not for other sessions"
-"""Why a value is unknown: no probe is asked for what its version lacks."""
+# The compatibility level from which changes renew the statistics of a large table sooner.
 _NEW_THRESHOLD: Final = 130
-"""The compatibility level from which changes renew the statistics of a large table sooner."""
+# Bits of the server option "user options" (documentation of `sp_configure`).
 _USER_OPTIONS: Final = {
-    1: "DISABLE_DEF_CNST_CHK", 2: "IMPLICIT_TRANSACTIONS", 4: "CURSOR_CLOSE_ON_COMMIT", 8: "ANSI_WARNINGS",
-    16: "ANSI_PADDING", 32: "ANSI_NULLS", 64: "ARITHABORT", 128: "ARITHIGNORE", 256: "QUOTED_IDENTIFIER",
-    512: "NOCOUNT", 1024: "ANSI_NULL_DFLT_ON", 2048: "ANSI_NULL_DFLT_OFF", 4096: "CONCAT_NULL_YIELDS_NULL",
-    8192: "NUMERIC_ROUNDABORT", 16384: "XACT_ABORT",
-}  # fmt: skip
-"""Bits of the server option "user options" (documentation of ``sp_configure``)."""
+    1: "DISABLE_DEF_CNST_CHK",
+    2: "IMPLICIT_TRANSACTIONS",
+    4: "CURSOR_CLOSE_ON_COMMIT",
+    8: "ANSI_WARNINGS",
+    16: "ANSI_PADDING",
+    32: "ANSI_NULLS",
+    64: "ARITHABORT",
+    128: "ARITHIGNORE",
+    256: "QUOTED_IDENTIFIER",
+    512: "NOCOUNT",
+    1024: "ANSI_NULL_DFLT_ON",
+    2048: "ANSI_NULL_DFLT_OFF",
+    4096: "CONCAT_NULL_YIELDS_NULL",
+    8192: "NUMERIC_ROUNDABORT",
+    16384: "XACT_ABORT",
+}
+# What an option that every new session begins with does to a queue, unless its driver sets it otherwise.
 _HARMFUL_OPTIONS: Final = {
     "IMPLICIT_TRANSACTIONS": "a pop without BEGIN TRANSACTION keeps its locks until the program commits",
     "NUMERIC_ROUNDABORT": "writes to tables with filtered indexes fail",
     "NOCOUNT": "consumers that check how many rows their UPDATE changed get no count",
 }
-"""What an option that every new session begins with does to a queue, unless its driver sets it otherwise."""
 
 
 def _user_options(value: str) -> list[str]:

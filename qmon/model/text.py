@@ -15,14 +15,14 @@ from typing import Final
 from qmon.errors import BadInput
 
 UNKNOWN: Final = "–"
+# What a spreadsheet takes for the beginning of a formula.
 _FORMULA: Final = ("=", "+", "-", "@")
-"""What a spreadsheet takes for the beginning of a formula."""
 """What stands where a value is not known."""
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 _UNITS: Final = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m"), (60, "m", 1, "s"))
+# What hex digits follow, as PostgreSQL and SQL Server write bytes.
 _HEX: Final = ("\\x", "0x")
-"""What hex digits follow, as PostgreSQL and SQL Server write bytes."""
 _BLANKS: Final = frozenset("\t\n\r")
 _BYTES: Final = frozenset({"bytea", "binary", "varbinary", "image"})
 _SIZED: Final = frozenset({"bytea", "text", "character varying", "character"})
@@ -176,8 +176,8 @@ def utf8_text(raw: bytes) -> str | None:
     return text if all(c.isprintable() or c in _BLANKS for c in text) else None
 
 
+# No duration is longer, in seconds: servers and threads reckon with no more of them than 32 bits hold.
 MAX_S: Final = 10_000 * 86_400.0
-"""No duration is longer, in seconds: servers and threads reckon with no more of them than 32 bits hold."""
 _SHOWN: Final = 40
 _SECONDS: Final = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|[dhms])\s*")

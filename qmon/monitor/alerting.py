@@ -24,8 +24,8 @@ from qmon.redact import hide_secrets
 if TYPE_CHECKING:
     from qmon.monitor.notify.notifier import Notifier
 
+# How long muting lasts: each time it is asked for again the next, and then no longer at all.
 MUTES_S: Final = (900.0, 3_600.0, 14_400.0)
-"""How long muting lasts: each time it is asked for again the next, and then no longer at all."""
 _TICK_S: Final = 1.0
 
 
@@ -63,8 +63,8 @@ class Alerting:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.notifier = notifier
+        # Called with what becomes of each alert, acknowledged or not.
         self.on_change: Callable[[Change], object] = lambda change: None
-        """Called with what becomes of each alert, acknowledged or not."""
         self._target = target
         self._rules = tuple(rules)
         self._group_wait_s = group_wait_s

@@ -42,13 +42,13 @@ from qmon.monitor.probes.target_probes import SETTINGS, TARGET_PROBES
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 
+# What each of the connections of `qmon connect` is for, in the order in which they are made.
 GIVES: Final = (
     "all that a poll reads",
     "exact counts of deep queues, the full search for the oldest message, and the catalog read anew beside the polls",
     "what sessions wait for over time, where the server counts no waits",
     "acting while the dashboard is open",
 )
-"""What each of the connections of `qmon connect` is for, in the order in which they are made."""
 
 
 def room(connect: Callable[[], Connection]) -> int:

@@ -29,9 +29,13 @@ class HeadlessPoller:
     """
 
     def __init__(
-        self, target: Target, layouts: Sequence[ConfiguredQueue], *, interval_s: float,
+        self,
+        target: Target,
+        layouts: Sequence[ConfiguredQueue],
+        *,
+        interval_s: float,
         opened: Callable[[Target], object] = lambda target: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._target = target
         self._layouts = layouts
         self._interval_s = interval_s
@@ -39,10 +43,10 @@ class HeadlessPoller:
         self._opened = opened
         self._closing = threading.Event()
         self._wake = threading.Event()
+        # Held while something begins, which is not begun once `_closing` is set.
         self._ending = threading.Lock()
-        """Held while something begins, which is not begun once ``_closing`` is set."""
+        # Held while something is asked of the poller, or it comes to be.
         self._asking = threading.Lock()
-        """Held while something is asked of the poller, or it comes to be."""
         self._poller: Poller | None = None
 
     @property

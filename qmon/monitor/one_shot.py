@@ -20,10 +20,10 @@ from qmon.monitor.state.target import TargetHistory
 
 MORE_POLLS: Final = 2
 _ANSWER_S: Final = 15.0
+# Attempts to read the catalogue of a server that is cold, or whose catalogue is locked.
 _TRIES: Final = 2
-"""Attempts to read the catalogue of a server that is cold, or whose catalogue is locked."""
+# The share of the time for counting what no index leads to.
 _COUNTING: Final = 0.8
-"""The share of the time for counting what no index leads to."""
 
 
 def view_over(
@@ -46,9 +46,16 @@ def view_over(
 
     interval_s = min(max(over_s / 2, 0.5), 2.0)
     views, _ = _views(
-        target, layouts, interval_s=interval_s, timeout_s=over_s + _ANSWER_S, enough=enough,
-        over_s=over_s, cold_s=_TRIES * (FIRST_READ_S + _ANSWER_S), report=report, first=first,
-    )  # fmt: skip
+        target,
+        layouts,
+        interval_s=interval_s,
+        timeout_s=over_s + _ANSWER_S,
+        enough=enough,
+        over_s=over_s,
+        cold_s=_TRIES * (FIRST_READ_S + _ANSWER_S),
+        report=report,
+        first=first,
+    )
     if not views:
         raise Unreachable(f"{target.name} does not answer")
     return views[-1]

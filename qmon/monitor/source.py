@@ -16,10 +16,10 @@ class Phase(StrEnum):
 
     CONNECTING = "connecting"
     LIVE = "live"
+    # A poll has overrun its deadline; figures on screen age.
     LATE = "late"
-    """A poll has overrun its deadline; figures on screen age."""
+    # No connection; the next try is at `retry_at`.
     LOST = "lost"
-    """No connection; the next try is at ``retry_at``."""
     PAUSED = "paused"
     CLOSED = "closed"
 
@@ -39,16 +39,16 @@ class SourceState:
     catalog: bool = False
 
 
+# Messages of a queue that are listed, at most.
 ROW_LIMIT: Final = 200
-"""Messages of a queue that are listed, at most."""
 
 Event = Snapshot | SourceState
+# Called from the source's own thread, so it must be quick and thread-safe.
 Sink = Callable[[Event], None]
-"""Called from the source's own thread, so it must be quick and thread-safe."""
 
 
+# Queues with something wrong that are read in each poll, the worst, where queues are many.
 MOST_WRONG: Final = 50
-"""Queues with something wrong that are read in each poll, the worst, where queues are many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from qmon.errors import BadInput
 from qmon.model.operations import Consent, Progress
 from qmon.operate.sql import Sql
 
+# Messages from which on the queue's name must be typed.
 TYPED_ABOVE: Final = 10_000
-"""Messages from which on the queue's name must be typed."""
 
+# Opens a connection for a purpose, which ends up in the application name (`qmon requeue`).
 Connect = Callable[[str], Connection]
-"""Opens a connection for a purpose, which ends up in the application name (``qmon requeue``)."""
 OnProgress = Callable[[Progress], None]
 Stopped = Callable[[], bool]
 

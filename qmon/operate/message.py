@@ -18,11 +18,11 @@ from qmon.operate.plan.library_queue import library_queue
 from qmon.operate.sql import Sql
 from qmon.operate.table import LONGEST_PART
 
+# Characters of a payload that are shown at most, or bytes where it holds bytes.
 MOST_READ: Final = 1 << 20
-"""Characters of a payload that are shown at most, or bytes where it holds bytes."""
 MOST_OF_A_COLUMN: Final = 4_000
+# The same that is read beyond the cut and not shown: what must be covered may begin before the cut and end behind.
 _SPARE: Final = 4_096
-"""The same that is read beyond the cut and not shown: what must be covered may begin before the cut and end behind."""
 _BYTES: Final = frozenset({"bytea", "binary", "varbinary", "image"})
 
 
@@ -128,9 +128,13 @@ def read_message(context: OperatorContext, layout: Layout, id: str, owner: str |
                 owner = _text(row.get(layout.owner.column))
             times = _times(sql, layout, table)
             return Message(
-                tuple(_short(each) for each in columns), payload, times.pushed_s, times.popped_s, owner,
+                tuple(_short(each) for each in columns),
+                payload,
+                times.pushed_s,
+                times.popped_s,
+                owner,
                 _doing(context, sql, layout, owner),
-            )  # fmt: skip
+            )
         except LockTimeout as problem:
             raise LockTimeout(_locked(sql, table.id), sqlstate=problem.sqlstate, query=problem.query) from None
 
@@ -228,8 +232,10 @@ def _second_row(
 
 def _times(sql: Sql, layout: Layout, row: _Row) -> Times:
     names = {
-        **row.names, "enqueued_at": layout.timed(layout.enqueued_at), "started_at": layout.timed(layout.started_at)
-    }  # fmt: skip
+        **row.names,
+        "enqueued_at": layout.timed(layout.enqueued_at),
+        "started_at": layout.timed(layout.started_at),
+    }
     try:
         found = sql.fetch(Times, "action/message/times", names)
     except PermissionMissing:

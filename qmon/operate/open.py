@@ -14,13 +14,13 @@ from qmon.engines.registry import engine_for
 from qmon.errors import NoConnectionLeft
 from qmon.operate.context import OperatorContext
 
+# Seconds after which a statement of an operation is given up; an exact count of a long table is the slowest.
 STATEMENT_S: Final = 120.0
-"""Seconds after which a statement of an operation is given up; an exact count of a long table is the slowest."""
 LOCK_WAIT_S: Final = 5.0
+# Of a connection that reads one message: it waits for nobody for long.
 MESSAGE: Final = Session("message", statement_timeout_s=5.0, lock_timeout_s=0.5, read_only=True)
-"""Of a connection that reads one message: it waits for nobody for long."""
+# Purposes that change nothing, and so can be served by a standby.
 _READS: Final = frozenset({"operations", "pauses", "record"})
-"""Purposes that change nothing, and so can be served by a standby."""
 
 
 class Connections:

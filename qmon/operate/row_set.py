@@ -14,10 +14,10 @@ from qmon.engines.base import EngineName
 from qmon.engines.postgres.arrays import array
 from qmon.model.layout.ids import id_parts
 
+# Rows that are kept, and sent by the server, in one piece.
 CHUNK: Final = 2000
-"""Rows that are kept, and sent by the server, in one piece."""
+# The place of a row and its version, as opaque text of the server.
 Mark = tuple[str, str]
-"""The place of a row and its version, as opaque text of the server."""
 
 
 @dataclass(frozen=True, slots=True)

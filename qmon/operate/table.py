@@ -14,8 +14,8 @@ from qmon.model.layout.ids import id_parts
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.sql import Sql
 
+# What the names of triggers that pause pushers begin with: they let an undo pass.
 OUR_GATE: Final = "qmon_gate"
-"""What the names of triggers that pause pushers begin with: they let an undo pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +110,31 @@ class Structure:
         return json.dumps([[name, types[name]] for name in columns], ensure_ascii=False)
 
 
+# Types of SQL Server whose text is read back as the same value.
 _EXACT: Final = frozenset(
     {
-        "tinyint", "smallint", "int", "bigint", "bit", "decimal", "numeric", "char", "varchar", "nchar", "nvarchar",
-        "uniqueidentifier", "date", "time", "datetime", "smalldatetime", "datetime2", "datetimeoffset",
+        "tinyint",
+        "smallint",
+        "int",
+        "bigint",
+        "bit",
+        "decimal",
+        "numeric",
+        "char",
+        "varchar",
+        "nchar",
+        "nvarchar",
+        "uniqueidentifier",
+        "date",
+        "time",
+        "datetime",
+        "smalldatetime",
+        "datetime2",
+        "datetimeoffset",
     }
-)  # fmt: skip
-"""Types of SQL Server whose text is read back as the same value."""
+)
+# Columns of a key that SQL Server's statements take.
 _PARTS: Final = 8
-"""Columns of a key that SQL Server's statements take."""
 
 
 def unkeyed(structure: Structure) -> str | None:
@@ -133,8 +149,8 @@ def unkeyed(structure: Structure) -> str | None:
     return None
 
 
+# Characters of a column of a key, or of an id, that statements of SQL Server take and return.
 LONGEST_PART: Final = 450
-"""Characters of a column of a key, or of an id, that statements of SQL Server take and return."""
 
 
 def cut(structure: Structure, columns: Sequence[str], texts: Iterable[str]) -> str | None:

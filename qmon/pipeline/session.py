@@ -48,10 +48,10 @@ _DEFAULTS: Final = {
     "spark.ui.showConsoleProgress": "false",
 }
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
+# Else Java leaves a folder `hsperfdata_<user>` in /tmp.
 _NO_FOLDER: Final = "-XX:-UsePerfData"
-"""Else Java leaves a folder ``hsperfdata_<user>`` in /tmp."""
+# Code is compiled fast instead of well; without the room that Java else has for it, some would be thrown away.
 _BRIEF: Final = "-XX:ReservedCodeCacheSize=240m -XX:TieredStopAtLevel=1"
-"""Code is compiled fast instead of well; without the room that Java else has for it, some would be thrown away."""
 _LOCAL_DEFAULTS: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",

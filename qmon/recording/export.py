@@ -13,8 +13,8 @@ from qmon.recording.read.reader import RecordingReader
 from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment import CannotWrite, Writer
 
+# Seconds of what came before that go with it, so that the first figures have their rates.
 LEAD_S: Final = 120.0
-"""Seconds of what came before that go with it, so that the first figures have their rates."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,10 @@ from qmon.stream.address import ServeAddress
 from qmon.stream.sending import CLOCK, PATH, SILENCE_S
 
 _CONNECT_S: Final = 5.0
+# Seconds without a whole line after which the serve is lost.
 SILENT_S: Final = 3 * SILENCE_S
-"""Seconds without a whole line after which the serve is lost."""
+# Bytes of a line at most; a poll of a thousand queues has some 2 MB.
 LONGEST: Final = 64 * 1024 * 1024
-"""Bytes of a line at most; a poll of a thousand queues has some 2 MB."""
 _WORDS: Final = 1000
 _TOO_SLOW: Final = "it does not answer in time"
 _HOPELESS: Final = frozenset({403, 404, 421})
@@ -126,9 +126,7 @@ class OpenStream:
             elif read.kind == "state":
                 changed: Changed = read.record()
                 if changed.phase in set(Phase):
-                    yield SourceState(
-                        self.session.target, Phase(changed.phase), changed.reason, None, self._clock()
-                    )  # fmt: skip
+                    yield SourceState(self.session.target, Phase(changed.phase), changed.reason, None, self._clock())
             elif read.kind == "session":
                 self.session = read.record()
             elif read.kind == "end":

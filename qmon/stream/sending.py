@@ -24,13 +24,13 @@ from qmon.recording.format.records import KIND_OF, Changed, End, Line, SessionLi
 from qmon.recording.format.redaction import discreet
 from qmon.recording.times import local_zone
 
+# The response header with the monotonic clock of `taken_at`, seconds: tells how old a poll is.
 CLOCK: Final = "Qmon-Clock"
-"""The response header with the monotonic clock of ``taken_at``, seconds: tells how old a poll is."""
 PATH: Final = "/stream"
+# Seconds of silence after which the phase is sent again, so that a client that hears nothing knows it is cut off.
 SILENCE_S: Final = 5.0
-"""Seconds of silence after which the phase is sent again, so that a client that hears nothing knows it is cut off."""
+# Polls that a new client is given: enough for rates, and for most of what is not read in each poll.
 _KEPT: Final = 16
-"""Polls that a new client is given: enough for rates, and for most of what is not read in each poll."""
 _WAITING: Final = 64
 _ENDING_S: Final = 2.0
 
@@ -85,9 +85,13 @@ class Stream:
     """
 
     def __init__(
-        self, target: str, interval_s: float, redact: Callable[[str], str] = lambda text: text, environment: str = "",
+        self,
+        target: str,
+        interval_s: float,
+        redact: Callable[[str], str] = lambda text: text,
+        environment: str = "",
         silence_s: float = SILENCE_S,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.target = target
         self._cover = discreet(redact, payloads=False)
         self._silence_s = silence_s

@@ -17,8 +17,8 @@ from qmon.stream.address import ServeAddress
 from qmon.stream.reading import OpenStream
 
 _LOG: Final = logging.getLogger(__name__)
+# Seconds after which it reconnects, to compare the two machines' clocks again, which drift.
 _RENEW_S: Final = 3600.0
-"""Seconds after which it reconnects, to compare the two machines' clocks again, which drift."""
 _INTERVAL_S: Final = 2.0
 _GRACE_S: Final = 2.0
 

@@ -98,8 +98,8 @@ class ActionTask:
         self._ended: Ended | None = None
         self._progress: Progress | None = None
         self._in_background = False
+        # The title of the plan that is, or was, applied.
         self._applied = ""
-        """The title of the plan that is, or was, applied."""
         self.thread: threading.Thread | None = None
 
     def plan(self, prepare: Callable[[Operator], PreparedAction]) -> None:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from qmon.recording.write.recorder import Recorder
 
 _TICK_S: Final = 1.0
+# The poll intervals that `+` and `-` step through, in seconds.
 _INTERVALS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-"""The poll intervals that ``+`` and ``-`` step through, in seconds."""
 _ASKED_S: Final = 3.0
 _NO_RULES: Final = "no alert is configured for this target: [[alert]] in qmon.toml"
 
@@ -89,10 +89,10 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {e.name: e.make for e in ENTRIES}
     ENTRIES: ClassVar[tuple[Entry, ...]] = ENTRIES
 
+    # Screens follow it and paint what has changed; a `reactive` would paint everything.
     shown: var[Shown] = var(lambda: Shown(""), init=False)
-    """Screens follow it and paint what has changed; a ``reactive`` would paint everything."""
+    # Seconds without new figures, counted; screens follow it.
     ticks: var[int] = var(0, init=False)
-    """Seconds without new figures, counted; screens follow it."""
 
     def __init__(
         self,
@@ -137,10 +137,14 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self._held: ViewReady | None = None
         self._asked_to_quit = False
         first = Shown(
-            source.target, interval_s=source.interval_s, environment=environment, prod=prod,
+            source.target,
+            interval_s=source.interval_s,
+            environment=environment,
+            prod=prod,
             read_only=read_only or (runner is not None and runner.read_only is not None),
-            recording=None if recorder is None else True, served=served,
-        )  # fmt: skip
+            recording=None if recorder is None else True,
+            served=served,
+        )
         self.set_reactive(QmonApp.shown, first)
 
     def _new_memory(self) -> InMemoryHistory | None:

@@ -29,23 +29,58 @@ class Entry:
 ENTRIES: Final = (
     Entry("overview", "1", "overview", "All queues, the worst first", "qmon.tui.overview.screen:OverviewScreen"),
     Entry("queue", "2", "queue", "The queue under the cursor", "qmon.tui.queue.screen:QueueScreen"),
-    Entry("waits", "3", "waits", "Waits and latches, who holds the horizon, what pops touch",
-          "qmon.tui.waits.screen:WaitsScreen"),
-    Entry("blocking", "4", "blocking", "Who waits for whom, head blockers on top",
-          "qmon.tui.blocking.screen:BlockingScreen"),
-    Entry("history", "5", "history", "The past of a queue as a plot, with what is usual",
-          "qmon.tui.history.screen:HistoryScreen"),
-    Entry("operations", "6", "operations", "What was done, by whom, and whether it can be undone",
-          "qmon.tui.operations.screen:OperationsScreen"),
-    Entry("timeline", "7", "time line", "What happened, of all queues: verdicts, operations, connections, alerts",
-          "qmon.tui.timeline.screen:TimelineScreen"),
-)  # fmt: skip
+    Entry(
+        "waits",
+        "3",
+        "waits",
+        "Waits and latches, who holds the horizon, what pops touch",
+        "qmon.tui.waits.screen:WaitsScreen",
+    ),
+    Entry(
+        "blocking",
+        "4",
+        "blocking",
+        "Who waits for whom, head blockers on top",
+        "qmon.tui.blocking.screen:BlockingScreen",
+    ),
+    Entry(
+        "history",
+        "5",
+        "history",
+        "The past of a queue as a plot, with what is usual",
+        "qmon.tui.history.screen:HistoryScreen",
+    ),
+    Entry(
+        "operations",
+        "6",
+        "operations",
+        "What was done, by whom, and whether it can be undone",
+        "qmon.tui.operations.screen:OperationsScreen",
+    ),
+    Entry(
+        "timeline",
+        "7",
+        "time line",
+        "What happened, of all queues: verdicts, operations, connections, alerts",
+        "qmon.tui.timeline.screen:TimelineScreen",
+    ),
+)
 
+# Beside `ENTRIES` where several targets are watched.
 FLEET: Final = (
     Entry("targets", "0", "targets", "All targets, the worst first", "qmon.tui.fleet.targets:TargetsScreen"),
-    Entry("all-events", "8", "all events", "What happened on any target, the newest first",
-          "qmon.tui.fleet.timeline:AllEventsScreen"),
-    Entry("all-queues", "9", "all queues", "The queues of all targets, the worst first",
-          "qmon.tui.fleet.queues:AllQueuesScreen"),
-)  # fmt: skip
-"""Beside ``ENTRIES`` where several targets are watched."""
+    Entry(
+        "all-events",
+        "8",
+        "all events",
+        "What happened on any target, the newest first",
+        "qmon.tui.fleet.timeline:AllEventsScreen",
+    ),
+    Entry(
+        "all-queues",
+        "9",
+        "all queues",
+        "The queues of all targets, the worst first",
+        "qmon.tui.fleet.queues:AllQueuesScreen",
+    ),
+)

@@ -82,8 +82,8 @@ def unknown(queue: QueueView) -> list[tuple[str, str]]:
     return out
 
 
+# Paused, on purpose.
 HELD: Final = "‖"
-"""Paused, on purpose."""
 
 
 def mark(of: Verdict) -> Cell:

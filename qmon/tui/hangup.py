@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _EXIT_CODES: Final = {HANGUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143}
 _CHECK_EVERY_S: Final = 1.0
+# Seconds for the app to end, and then, once all is closed, for threads that read or write the terminal.
 _PATIENCE_S: Final = 3.0
-"""Seconds for the app to end, and then, once all is closed, for threads that read or write the terminal."""
 
 
 class Hangup:

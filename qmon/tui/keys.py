@@ -16,8 +16,8 @@ TABLE: Final = Binding.Group("Table")
 READINGS: Final = Binding.Group("Readings")
 DISPLAY: Final = Binding.Group("Display")
 
+# In the order in which they are listed.
 GROUPS: Final = (SCREENS, ACTING, QUEUE, TABLE, READINGS, DISPLAY)
-"""In the order in which they are listed."""
 
 
 def _key(
@@ -62,19 +62,58 @@ APP: Final[list[BindingType]] = [
     _key("T", "screen.choose_theme", "themes", "Choose one of all themes", DISPLAY, id="themes", shown="T", bar=False),
     _key("a", "acknowledge", "seen", "Acknowledge the alert in the banner", READINGS, id="acknowledge", bar=False),
     _key("m", "mute", "mute", "Mute alerts for 15 m, 1 h, 4 h, or no longer", READINGS, id="mute", bar=False),
-    _key("question_mark,h,f1", "screen.help", "help", "What this verdict, column or wait means, what to do; all keys",
-         DISPLAY, id="help", shown="?"),
-    _key("colon,ctrl+p", "screen.palette", "go to", "Any queue or action, by some letters", DISPLAY, id="palette",
-         shown=":", first=True),
-    _key("ctrl+s", "screen.save", "save", "Write the table to CSV or JSON, or the screen to SVG", DISPLAY, id="save",
-         shown="^s", bar=False),
+    _key(
+        "question_mark,h,f1",
+        "screen.help",
+        "help",
+        "What this verdict, column or wait means, what to do; all keys",
+        DISPLAY,
+        id="help",
+        shown="?",
+    ),
+    _key(
+        "colon,ctrl+p",
+        "screen.palette",
+        "go to",
+        "Any queue or action, by some letters",
+        DISPLAY,
+        id="palette",
+        shown=":",
+        first=True,
+    ),
+    _key(
+        "ctrl+s",
+        "screen.save",
+        "save",
+        "Write the table to CSV or JSON, or the screen to SVG",
+        DISPLAY,
+        id="save",
+        shown="^s",
+        bar=False,
+    ),
     _key("q,ctrl+q", "quit", "quit", "Leave qmon", DISPLAY, id="quit", shown="q"),
-    _key("ctrl+c", "copy_or_quit", "copy or quit", "Copy what is selected; else twice: leave qmon", DISPLAY,
-         id="copy-or-quit", bar=False),
-    _key("ctrl+z", "suspend_process", "suspend", "Go back to the shell; fg returns to qmon", DISPLAY, id="suspend",
-         shown="^z", bar=False),
-]  # fmt: skip
+    _key(
+        "ctrl+c",
+        "copy_or_quit",
+        "copy or quit",
+        "Copy what is selected; else twice: leave qmon",
+        DISPLAY,
+        id="copy-or-quit",
+        bar=False,
+    ),
+    _key(
+        "ctrl+z",
+        "suspend_process",
+        "suspend",
+        "Go back to the shell; fg returns to qmon",
+        DISPLAY,
+        id="suspend",
+        shown="^z",
+        bar=False,
+    ),
+]
 
+# In place of `APP` over a recording.
 REPLAY: Final[list[BindingType]] = [
     _key("z", "play", "play", "Play, or pause", READINGS, id="play"),
     _key("n", "step(1)", "step", "The next snapshot", READINGS, id="step"),
@@ -82,16 +121,16 @@ REPLAY: Final[list[BindingType]] = [
     _key("plus,equals_sign", "speed(1)", "faster", "Play faster", READINGS, id="play-faster", shown="+", bar=False),
     _key("minus", "speed(-1)", "slower", "Play slower", READINGS, id="play-slower", shown="-", bar=False),
     _key("greater_than_sign", "jump(1)", "next", "The next incident or operation", READINGS, id="next-mark", shown=">"),
-    _key("less_than_sign", "jump(-1)", "before", "The incident or operation before", READINGS, id="last-mark",
-         shown="<"),
+    _key(
+        "less_than_sign", "jump(-1)", "before", "The incident or operation before", READINGS, id="last-mark", shown="<"
+    ),
     _key("at", "go_to", "go to", "Go to a time", READINGS, id="go-to", shown="@"),
     _key("c", "compare", "compare", "Remember this moment, then compare it with another", READINGS, id="compare"),
     *(key for key in plain(APP) if key.id not in ("faster", "slower", "poll-now", "freeze", "acknowledge", "mute")),
-]  # fmt: skip
-"""In place of ``APP`` over a recording."""
+]
 
+# In place of `APP` over several targets.
 OF_FLEET: Final[list[BindingType]] = [*_screen_keys(FLEET), *APP]
-"""In place of ``APP`` over several targets."""
 
 TABLES: Final[list[BindingType]] = [
     _key(
@@ -122,25 +161,72 @@ UNDO: Final = _key("u", "act('undo')", "undo", "Undo the last operation that can
 
 ACTS: Final[list[BindingType]] = [
     _key("r", "act('requeue')", "requeue", "Requeue what is stuck, or what is marked", ACTING, id="requeue"),
-    _key("d", "act('redrive')", "redrive", "Try dead messages once more: which, at a rate, until too many fail again",
-         ACTING, id="redrive", bar=False),
+    _key(
+        "d",
+        "act('redrive')",
+        "redrive",
+        "Try dead messages once more: which, at a rate, until too many fail again",
+        ACTING,
+        id="redrive",
+        bar=False,
+    ),
     _key("x", "act('purge')", "purge", "Move messages to the trash: the marked ones, or dead ones", ACTING, id="purge"),
     _key("p", "act('pause')", "pause", "Pause the pushers, or resume them", ACTING, id="pause"),
     UNDO,
-    _key("P", "act('pause-poppers')", "pause poppers", "Pause the poppers, or resume them", ACTING,
-         id="pause-poppers", shown="P", bar=False),
-    _key("R", "act('repair')", "repair ring", "Fill holes and requeue orphans of a ring", ACTING, id="repair",
-         shown="R", bar=False),
-    _key("E", "act('end-blocker')", "end blocker", "End the session that blocks the most others", ACTING,
-         id="end-blocker", shown="E", bar=False),
-]  # fmt: skip
+    _key(
+        "P",
+        "act('pause-poppers')",
+        "pause poppers",
+        "Pause the poppers, or resume them",
+        ACTING,
+        id="pause-poppers",
+        shown="P",
+        bar=False,
+    ),
+    _key(
+        "R",
+        "act('repair')",
+        "repair ring",
+        "Fill holes and requeue orphans of a ring",
+        ACTING,
+        id="repair",
+        shown="R",
+        bar=False,
+    ),
+    _key(
+        "E",
+        "act('end-blocker')",
+        "end blocker",
+        "End the session that blocks the most others",
+        ACTING,
+        id="end-blocker",
+        shown="E",
+        bar=False,
+    ),
+]
 
-COLUMNS: Final = _key("C", "choose_columns", "columns", "Choose and order columns; save and use views", DISPLAY,
-                      id="columns", shown="C", bar=False)  # fmt: skip
+COLUMNS: Final = _key(
+    "C",
+    "choose_columns",
+    "columns",
+    "Choose and order columns; save and use views",
+    DISPLAY,
+    id="columns",
+    shown="C",
+    bar=False,
+)
 FOLD: Final = _key("H", "fold", "hide plot", "Hide the plot, or show it", DISPLAY, id="fold", shown="H", bar=False)
 
-PROPOSE: Final = _key("W", "propose", "keep queues", "List tables that may be queues, and write them to qmon.toml",
-                      QUEUE, id="propose", shown="W", bar=False)  # fmt: skip
+PROPOSE: Final = _key(
+    "W",
+    "propose",
+    "keep queues",
+    "List tables that may be queues, and write them to qmon.toml",
+    QUEUE,
+    id="propose",
+    shown="W",
+    bar=False,
+)
 
 OVERVIEW: Final[list[BindingType]] = [
     *ACTS,
@@ -149,7 +235,7 @@ OVERVIEW: Final[list[BindingType]] = [
     COLUMNS,
     FOLD,
     _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count", bar=False),
-]  # fmt: skip
+]
 
 TARGETS: Final[list[BindingType]] = list(TABLES)
 
@@ -209,42 +295,99 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
 MESSAGE: Final[list[BindingType]] = [
     *(binding for binding in plain(ACTS) if binding.id in ("requeue", "purge", "undo")),
     _key("slash", "filter", "search", "Search the message", TABLE, id="search", shown="/", first=True),
-    _key("greater_than_sign", "jump(1)", "next", "The next place that was found", TABLE, id="find-next", shown=">",
-         bar=False),
-    _key("less_than_sign", "jump(-1)", "before", "The place before that was found", TABLE, id="find-before", shown="<",
-         bar=False),
-    _key("left_square_bracket", "neighbour(-1)", "previous", "The previous message", QUEUE, id="message-before",
-         shown="["),
+    _key(
+        "greater_than_sign",
+        "jump(1)",
+        "next",
+        "The next place that was found",
+        TABLE,
+        id="find-next",
+        shown=">",
+        bar=False,
+    ),
+    _key(
+        "less_than_sign",
+        "jump(-1)",
+        "before",
+        "The place before that was found",
+        TABLE,
+        id="find-before",
+        shown="<",
+        bar=False,
+    ),
+    _key(
+        "left_square_bracket",
+        "neighbour(-1)",
+        "previous",
+        "The previous message",
+        QUEUE,
+        id="message-before",
+        shown="[",
+    ),
     _key("right_square_bracket", "neighbour(1)", "next", "The next message", QUEUE, id="message-after", shown="]"),
     _key("n", "poll_now", "now", "Poll now, and read the message again", READINGS, id="poll-now"),
-    _key("tab", "app.focus_next", "columns", "Scroll the payload, or the columns", TABLE, id="other-side",
-         shown="tab"),
+    _key("tab", "app.focus_next", "columns", "Scroll the payload, or the columns", TABLE, id="other-side", shown="tab"),
     _key("y", "copy", "copy", "Copy what the row is about: queue, message, session", TABLE, id="copy"),
-    _key("Y", "copy_row", "copy payload", "Copy the payload of a message that is open", TABLE, id="copy-payload",
-         shown="Y"),
+    _key(
+        "Y",
+        "copy_row",
+        "copy payload",
+        "Copy the payload of a message that is open",
+        TABLE,
+        id="copy-payload",
+        shown="Y",
+    ),
     *(binding for binding in plain(TABLES) if binding.id == "back"),
-]  # fmt: skip
+]
 
 OPERATIONS: Final[list[BindingType]] = [UNDO, *TABLES]
 
 BLOCKING: Final[list[BindingType]] = [
-    _key("E", "act('end-blocker')", "end session", "End the session under the cursor, or that holds the horizon",
-         ACTING, id="end-blocker", shown="E"),
+    _key(
+        "E",
+        "act('end-blocker')",
+        "end session",
+        "End the session under the cursor, or that holds the horizon",
+        ACTING,
+        id="end-blocker",
+        shown="E",
+    ),
     *(binding for binding in TABLES if isinstance(binding, Binding) and binding.id in ("filter", "back")),
-]  # fmt: skip
+]
 
 WAITS: Final[list[BindingType]] = [
-    _key("i", "server_state", "server", "The log, copies and limits of the server on the whole screen, or the waits",
-         READINGS, id="server-state"),
+    _key(
+        "i",
+        "server_state",
+        "server",
+        "The log, copies and limits of the server on the whole screen, or the waits",
+        READINGS,
+        id="server-state",
+    ),
     *plain(BLOCKING),
     *(binding for binding in plain(QUEUE_SCREEN) if binding.id in ("previous", "next")),
-]  # fmt: skip
+]
 
 HISTORY: Final[list[BindingType]] = [
-    _key("left", "cursor(-1)", "cursor", "The moment before; at the edge an earlier range", READINGS, id="cursor-left",
-         shown="←→"),
-    _key("right", "cursor(1)", "cursor on", "The next moment; at the edge a later range", READINGS, id="cursor-right",
-         shown="→", bar=False),
+    _key(
+        "left",
+        "cursor(-1)",
+        "cursor",
+        "The moment before; at the edge an earlier range",
+        READINGS,
+        id="cursor-left",
+        shown="←→",
+    ),
+    _key(
+        "right",
+        "cursor(1)",
+        "cursor on",
+        "The next moment; at the edge a later range",
+        READINGS,
+        id="cursor-right",
+        shown="→",
+        bar=False,
+    ),
     _key("space", "mark", "mark", "Mark a range from here, then zoom into it", ACTING, id="mark-range", shown="space"),
     _key("w", "zoom(1)", "wider", "A longer range", READINGS, id="wider"),
     _key("v", "zoom(-1)", "narrower", "A shorter range", READINGS, id="narrower"),
@@ -253,14 +396,15 @@ HISTORY: Final[list[BindingType]] = [
     _key("f", "figure(1)", "figure", "The next figure", READINGS, id="figure"),
     _key("F", "figure(-1)", "figure before", "The figure before", READINGS, id="figure-before", shown="F", bar=False),
     _key("greater_than_sign", "jump(1)", "next", "The next incident or operation", READINGS, id="next-mark", shown=">"),
-    _key("less_than_sign", "jump(-1)", "before", "The incident or operation before", READINGS, id="last-mark",
-         shown="<"),
+    _key(
+        "less_than_sign", "jump(-1)", "before", "The incident or operation before", READINGS, id="last-mark", shown="<"
+    ),
     _key("enter", "open", "go there", "Let the replay go to the cursor", READINGS, id="go-there", bar=False),
     _key("home,g", "end(-1)", "begin", "The beginning of what is known", READINGS, id="begin", shown="g", bar=False),
     _key("end,G", "end(1)", "end", "The end of what is known", READINGS, id="end", shown="G", bar=False),
     *(binding for binding in plain(QUEUE_SCREEN) if binding.id in ("previous", "next")),
     *(binding for binding in plain(TABLES) if binding.id == "back"),
-]  # fmt: skip
+]
 
 TIMELINE: Final[list[BindingType]] = [
     *(binding for binding in plain(TABLES) if binding.id in ("filter", "back")),
@@ -341,9 +485,12 @@ ACT: Final[list[BindingType]] = [
     Binding("s", "sql", "show or hide the SQL", id="act.sql"),
     Binding("b", "background", "go on in the background", id="act.background"),
     Binding("u", "undo", "undo what was done", id="act.undo"),
-    *(Binding(each.key, f"next('{each.id}')", each.description, id=f"act.{each.id}")
-      for each in plain(ACTS) if each.id not in (UNDO.id, "end-blocker")),
-]  # fmt: skip
+    *(
+        Binding(each.key, f"next('{each.id}')", each.description, id=f"act.{each.id}")
+        for each in plain(ACTS)
+        if each.id not in (UNDO.id, "end-blocker")
+    ),
+]
 
 SESSION: Final[list[BindingType]] = [
     Binding("escape,enter,q", "close", "close", id="session.close"),

@@ -73,8 +73,8 @@ class PastReader:
     """Reads on a thread of its own; what is asked for ends what was asked before. For the thread of the screen."""
 
     def __init__(self, pasts: Pasts, to: MessagePump) -> None:
+        # The number of what was asked for last; answers to earlier ones are of no use.
         self.number = 0
-        """The number of what was asked for last; answers to earlier ones are of no use."""
         self._pasts = pasts
         self._to = to
         self._one = Lock()

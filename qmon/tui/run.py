@@ -61,9 +61,21 @@ def run(
     """
     _own_terminal()
     app = _app_for(source, followed)(
-        source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, runner=runner,
-        alerting=alerting, recorder=recorder, known=known, served=served, told=told, preferences=preferences,
-    )  # fmt: skip
+        source,
+        fold,
+        prod=prod,
+        read_only=read_only,
+        environment=environment,
+        dark=dark,
+        for_s=for_s,
+        runner=runner,
+        alerting=alerting,
+        recorder=recorder,
+        known=known,
+        served=served,
+        told=told,
+        preferences=preferences,
+    )
     return _until_left(app, [source], lambda: [runner], alerting)
 
 

@@ -11,8 +11,8 @@ from qmon.tui.sanitize import clean, shorten, width
 Span = tuple[str, str]
 Line = tuple[Span, ...]
 
+# Cells of the names at the left of entries.
 LABEL: Final = 10
-"""Cells of the names at the left of entries."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ PLAIN: Final = "qmon-plain"
 
 Tones = Mapping[str, Style]
 
+# What plots have a colour for. Push and pop differ in brightness, too.
 DRAWN: Final = ("push", "pop", "depth")
-"""What plots have a colour for. Push and pop differ in brightness, too."""
 
 _COLOURS: Final[dict[str, dict[str, str]]] = {
     DARK: {
@@ -97,17 +97,25 @@ def _plain_theme() -> Theme:
     return Theme(name=PLAIN, ansi=True, variables=variables, **colours)  # type: ignore[arg-type]  # all of these are colours
 
 
+# What the app registers.
 THEMES: Final = (_theme(DARK, True), _theme(LIGHT, False), _plain_theme())
-"""What the app registers."""
+# What users choose from.
 NAMES: Final = (DARK, LIGHT, *(name for name, theme in BUILTIN_THEMES.items() if not theme.ansi))
-"""What users choose from."""
 _LIGHT_NAMES: Final = {LIGHT, *(name for name, theme in BUILTIN_THEMES.items() if not theme.dark)}
 _READABLE: Final = 4.5
 _VISIBLE: Final = 3.0
 _STEPS: Final = 10
 _GIVEN: Final = (
-    "background", "surface", "panel", "foreground", "primary", "secondary", "warning", "error", "success",
-)  # fmt: skip
+    "background",
+    "surface",
+    "panel",
+    "foreground",
+    "primary",
+    "secondary",
+    "warning",
+    "error",
+    "success",
+)
 
 
 def _of_textual(theme: Theme) -> dict[str, str]:
@@ -127,16 +135,24 @@ def _of_textual(theme: Theme) -> dict[str, str]:
     return {
         name: colour.hex6
         for name, colour in {
-            "background": background, "surface": given["surface"], "cursor": cursor,
-            "text": text, "strong": text.blend(towards, 0.5), "muted": seen(text.blend(background, 0.3), _READABLE),
-            "faint": seen(text.blend(background, 0.6), _VISIBLE), "critical": seen(given["error"], _READABLE),
-            "accent": seen(given["warning"], _READABLE), "held": seen(given["primary"], _READABLE),
-            "on_badge": background, "area": given["secondary"].blend(background, 0.8),
-            "band": seen(text.blend(background, 0.5), _VISIBLE), "stale": seen(text.blend(background, 0.35), _READABLE),
+            "background": background,
+            "surface": given["surface"],
+            "cursor": cursor,
+            "text": text,
+            "strong": text.blend(towards, 0.5),
+            "muted": seen(text.blend(background, 0.3), _READABLE),
+            "faint": seen(text.blend(background, 0.6), _VISIBLE),
+            "critical": seen(given["error"], _READABLE),
+            "accent": seen(given["warning"], _READABLE),
+            "held": seen(given["primary"], _READABLE),
+            "on_badge": background,
+            "area": given["secondary"].blend(background, 0.8),
+            "band": seen(text.blend(background, 0.5), _VISIBLE),
+            "stale": seen(text.blend(background, 0.35), _READABLE),
             **{name: seen(colour, _READABLE) for name, colour in drawn.items()},
             **{f"{name}_fill": seen(colour, _VISIBLE) for name, colour in drawn.items()},
         }.items()
-    }  # fmt: skip
+    }
 
 
 def _contrast(one: Color, other: Color) -> float:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final
 
+# Seconds for which points are kept.
 KEPT_S: Final = 900.0
-"""Seconds for which points are kept."""
 
 
 @dataclass(frozen=True, slots=True)

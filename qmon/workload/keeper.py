@@ -10,8 +10,8 @@ from qmon.workload.slots import Field
 from qmon.workload.statements import Statements
 
 _BATCH: Final = 500
+# Attempts that a requeue by the keeper allows: no message becomes dead by it, so what it moved is now ready.
 _NEVER_DEAD: Final = 1_000_000
-"""Attempts that a requeue by the keeper allows: no message becomes dead by it, so what it moved is now ready."""
 
 
 class Keeper(Worker):

@@ -20,8 +20,8 @@ from qmon.workload.slots import CounterSlot, Field
 from qmon.workload.spec import MemberSpec
 from qmon.workload.statements import Statements
 
+# A pause longer than this is not made up for.
 MAX_DEBT_S: Final = 0.5
-"""A pause longer than this is not made up for."""
 
 
 class Pacer:
@@ -49,10 +49,10 @@ class Pacer:
         return self._due - now
 
 
+# Orders that change the rate are noticed within this time.
 _CHECK_S: Final = 0.1
-"""Orders that change the rate are noticed within this time."""
+# Pauses between attempts to connect; the last one is repeated.
 _RETRY_S: Final = (0.1, 0.2, 0.5, 1.0)
-"""Pauses between attempts to connect; the last one is repeated."""
 
 
 def connect(target: Target, application: str, silence_s: float | None = SILENCE_S) -> Connection:
@@ -78,12 +78,12 @@ class Worker(abc.ABC):
     def __init__(
         self, target: Target, layout: Layout, member: MemberSpec, slot: CounterSlot, stop: threading.Event
     ) -> None:
+        # Replaced as a whole when orders change it.
         self.member = member
-        """Replaced as a whole when orders change it."""
         self.slot = slot
         self.stop = stop
+        # Kill the whole process at the worst moment: between a pop and its complete.
         self.crash = False
-        """Kill the whole process at the worst moment: between a pop and its complete."""
         self.random = random.Random()
         self._target = target
         self._layout = layout

@@ -90,8 +90,8 @@ class WorkerProcess:
     """A process that runs ``qmon.workload.worker``. Its counters outlive it: a new start counts on."""
 
     def __init__(self, spec: WorkerSpec) -> None:
+        # The work of the next start; orders that change members change it, too.
         self.spec = spec
-        """The work of the next start; orders that change members change it, too."""
         self._process: subprocess.Popen[bytes] | None = None
 
     @property

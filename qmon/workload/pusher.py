@@ -11,8 +11,8 @@ from qmon.workload.messages import message
 from qmon.workload.slots import Field
 from qmon.workload.statements import Statements
 
+# The error of a push into a full ring: PostgreSQL's SQLSTATE, SQL Server's number (before 2012 the text says it).
 _FULL: Final = ("QM003", 770003)
-"""The error of a push into a full ring: PostgreSQL's SQLSTATE, SQL Server's number (before 2012 the text says it)."""
 
 
 class _TakenBackError(Exception):

@@ -15,32 +15,32 @@ from qmon import system
 class Field(IntEnum):
     """The counters. Totals of messages but for the last three; each is written by one thread only."""
 
+    # Committed.
     PUSHED = 0
-    """Committed."""
+    # Committed.
     POPPED = 1
-    """Committed."""
     COMPLETED = 2
+    # Failed, and ready again.
     RETURNED = 3
-    """Failed, and ready again."""
+    # Failed too often: now dead letters.
     DIED = 4
-    """Failed too often: now dead letters."""
+    # By a keeper, ready again.
     REQUEUED = 5
-    """By a keeper, ready again."""
     ARCHIVED = 6
+    # Orphans of a ring that were requeued, holes that were filled.
     REPAIRED = 7
-    """Orphans of a ring that were requeued, holes that were filled."""
     PUSH_ROLLED_BACK = 8
     POP_ROLLED_BACK = 9
+    # Pops that found nothing.
     EMPTY_POPS = 10
-    """Pops that found nothing."""
+    # Pushes that found a ring full.
     FULL_PUSHES = 11
-    """Pushes that found a ring full."""
+    # Statements that failed, connections that were lost.
     ERRORS = 12
-    """Statements that failed, connections that were lost."""
+    # When the last of these was counted: microseconds since the epoch.
     COMMITTED_AT = 13
-    """When the last of these was counted: microseconds since the epoch."""
+    # 1 while the member has a connection.
     CONNECTED = 14
-    """1 while the member has a connection."""
 
 
 WIDTH: Final = 16

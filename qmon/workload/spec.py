@@ -63,10 +63,10 @@ class MemberSpec(MemberWork):
     every_s: float = 1.0
 
 
+# Fields that may be changed while a member works.
 CHANGEABLE: Final = frozenset(
     {field.name for field in fields(MemberSpec)} - {"queue", "role", "application", "slot", "subscriber"}
 )
-"""Fields that may be changed while a member works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,10 @@ class WorkerSpec:
     target: Target
     layouts: Mapping[str, Layout] = field(default_factory=dict)
     members: tuple[MemberSpec, ...] = ()
+    # The number of the shared counters, see `qmon.system.shared_memory`.
     counters: int = -1
-    """The number of the shared counters, see ``qmon.system.shared_memory``."""
+    # The number of slots in that file.
     slots: int = 0
-    """The number of slots in that file."""
 
     def to_json(self) -> str:
         """One line; holds the password, so it goes through a pipe and nowhere else."""

@@ -11,6 +11,7 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 
+# The routine of a design that each statement calls.
 _VERBS = {
     "push": "push",
     "push_batch": "push_batch",
@@ -26,14 +27,13 @@ _VERBS = {
     "archive": "archive",
     "repair": "repair",
 }
-"""The routine of a design that each statement calls."""
 _FOLDER: Final = "action/workload/"
+# Columns that say how many there are.
 _NUMBERS: Final = frozenset({"pushed", "holes", "orphans"})
-"""Columns that say how many there are."""
+# Table types of SQL Server, and the routine that takes each; they are called alike but for that word.
 _TYPES: Final = {"messages": "push_batch", "ids": "complete_batch"}
-"""Table types of SQL Server, and the routine that takes each; they are called alike but for that word."""
+# The statements that lock the next messages where they are not the oldest.
 _HOLDS = {"lifo": "hold_newest", "due": "hold_due", "any": "hold_any"}
-"""The statements that lock the next messages where they are not the oldest."""
 
 
 def drivable(layout: Layout) -> Layout:

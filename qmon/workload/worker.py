@@ -24,8 +24,8 @@ from qmon.workload.slots import Slots
 from qmon.workload.spec import CHANGEABLE, WorkerSpec
 
 _GRACE_S: Final = 1.5
+# On a busy machine a thread may need this long to count what it has committed.
 _COUNTED_S: Final = 5.0
-"""On a busy machine a thread may need this long to count what it has committed."""
 _KINDS: Final[dict[str, type[Worker]]] = {"pusher": Pusher, "popper": Popper, "keeper": Keeper}
 
 

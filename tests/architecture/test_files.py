@@ -17,6 +17,7 @@ import qmon
 ROOT: Final = Path(qmon.__file__).parent
 _MAKING: Final = frozenset({"write_text", "write_bytes", "touch", "mkdir", "makedirs"})
 _STARTING: Final = frozenset({"Popen", "run", "call", "check_call", "check_output"})
+# Modules that may make files, or start programs with the whole environment, and why.
 REASONS: Final = {
     "files.py": "it is the one place",
     "demo/places.py": "a folder of mkdtemp, whose mode is said",
@@ -24,7 +25,6 @@ REASONS: Final = {
     "cli/commands/doctor/bundle.py": "the archive is written to a file that qmon.files has opened",
     "system.py": "taskkill is a program of Windows; qmon.redact is above qmon.system",
 }
-"""Modules that may make files, or start programs with the whole environment, and why."""
 
 
 def makes_file(call: ast.Call) -> bool:
@@ -52,11 +52,11 @@ def starts_with_secrets(call: ast.Call) -> bool:
 
 # Each raises something else for a home folder that is not known, a working folder that is gone, or links in a circle.
 _PATHS: Final = frozenset({"expanduser", "cwd", "getcwd", "absolute", "abspath", "realpath"})
+# Modules that may make paths absolute or follow links, and why.
 PATH_REASONS: Final = {
     "files.py": "it is the one place",
     "demo/account.py": "the folder of the demo, which it has made itself",
 }
-"""Modules that may make paths absolute or follow links, and why."""
 
 
 def reads_path(call: ast.Call) -> bool:
@@ -130,10 +130,15 @@ def test_screens_are_left_in_one_place_which_checks_that_they_are_in_front() -> 
 @pytest.mark.parametrize(
     ("code", "wrong"),
     [
-        ("path.expanduser()", True), ("Path.cwd()", True), ("os.getcwd()", True), ("path.resolve()", True),
-        ("os.path.abspath(path)", True), ("layouts.resolve(queue)", False), ("files.path_from(text)", False),
+        ("path.expanduser()", True),
+        ("Path.cwd()", True),
+        ("os.getcwd()", True),
+        ("path.resolve()", True),
+        ("os.path.abspath(path)", True),
+        ("layouts.resolve(queue)", False),
+        ("files.path_from(text)", False),
     ],
-)  # fmt: skip
+)
 def test_the_check_of_paths_sees_what_it_should(code: str, wrong: bool) -> None:
     (call,) = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
     assert reads_path(call) == wrong

@@ -12,13 +12,13 @@ CHECKOUT = Path(__file__).parents[2]
 SAYING = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Containerfile", "Makefile", "constraints.txt")
 FOLDERS = ("qmon", "sql", "docs", ".ci", ".github")
 
+# Words that have a package index's qmon installed.
 STRANGER = re.compile(
     r"\b(?:pip[x3]?|uvx?|poetry|conda)\b[^`\n#]*?(?<![\w./-])qmon(?:[-_]sql)?(?![\w-]|\.\w|_sql-)"  # pip install qmon
     r"|\bqmon(?:[-_]sql)?\[\w"  # qmon[demo]
     r"|\binstall(?:ed|ing|s)? [\"'`]*qmon(?:[-_]sql)?\b(?!')",  # install qmon
     re.I,
 )
-"""Words that have a package index's qmon installed."""
 EXTRA = re.compile(r"'\.\[([a-z,]+)\]'")
 
 

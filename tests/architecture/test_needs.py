@@ -50,8 +50,12 @@ def test_what_a_test_uses_is_what_its_marker_says(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-n", "0", "-c", settings, "-p", "tests.conftest"]
     done = subprocess.run(
         [*command, "-p", "no:cacheprovider", "--rootdir", tmp_path, place],
-        cwd=CHECKOUT, env=os.environ | {"COLUMNS": "200"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=CHECKOUT,
+        env=os.environ | {"COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     failed = [line.partition("::")[2] for line in done.stdout.splitlines() if line.startswith("FAILED")]
     assert sorted(failed) == [
         "test_connect - Failed: marked unit, it used pyodbc.connect (server)",

@@ -11,12 +11,22 @@ from qmon.model.verdicts import RULES
 from qmon.monitor.state.diagnosis import READ_BY
 
 MONITOR: Final = Path(__file__).parents[2] / "qmon" / "monitor"
+# Where the statements of the checkup are made.
 ASKED_BY_DOCTOR: Final = (
-    "doctor.py", "probes/queue.py", "probes/locks.py", "probes/table_counters.py", "poll/standby.py",
-    "background/scan.py", "background/fragmentation.py", "background/plans.py", "probes/groups.py",
-    "probes/group_steps.py", "probes/group_strange.py", "probes/target_probes.py",
-)  # fmt: skip
-"""Where the statements of the checkup are made."""
+    "doctor.py",
+    "probes/queue.py",
+    "probes/locks.py",
+    "probes/table_counters.py",
+    "poll/standby.py",
+    "background/scan.py",
+    "background/fragmentation.py",
+    "background/plans.py",
+    "probes/groups.py",
+    "probes/group_steps.py",
+    "probes/group_strange.py",
+    "probes/target_probes.py",
+)
+# Probes that the checkup leaves out, and why it may.
 NOT_BY_DOCTOR: Final = {
     "broker_queues": "only where there are queues of Service Broker",
     "broker_monitors": "the same",
@@ -53,7 +63,6 @@ NOT_BY_DOCTOR: Final = {
     "statistics": "who may read a table may read its statistics",
     "tried_attempts": "seeks the range of the head",
 }
-"""Probes that the checkup leaves out, and why it may."""
 
 
 def all_probes() -> set[str]:

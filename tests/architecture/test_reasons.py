@@ -15,8 +15,9 @@ from typing import Final
 CHECKOUT: Final = Path(__file__).parents[2]
 VERDICTS: Final = CHECKOUT / "docs" / "verdicts.md"
 FILES: Final = [file for folder in ("monitor", "model") for file in (CHECKOUT / "qmon" / folder).rglob("*.py")]
+# Where reasons are kept by the figure's name: `unknown["gap"] = …`.
 KEPT: Final = frozenset({"unknown", "slow"})
-"""Where reasons are kept by the figure's name: ``unknown["gap"] = …``."""
+# Expressions that give a reason which is not in the code, or was read where it is stored.
 NOT_READ_OUT: Final = {
     "failed": "what the server said of a probe that failed",
     "failure.words": "the same, of a figure that stays as it was read last",
@@ -28,10 +29,9 @@ NOT_READ_OUT: Final = {
     "self.unknown['gap']": "the same",
     "reasons[layout.queue]": "why a table cannot be watched: the words of its failure",
 }
-"""Expressions that give a reason which is not in the code, or was read where it is stored."""
 
+# What names stand for in one file; a function's results as `name()`.
 Names = dict[str, list[ast.expr]]
-"""What names stand for in one file; a function's results as ``name()``."""
 
 
 @dataclass(frozen=True)

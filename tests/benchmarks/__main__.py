@@ -43,10 +43,12 @@ PARTS = {
     "serve": serving.run,
     "pipeline": pipeline.run,
 }
+# To be named only: parts of a part, each a run with its own comparison, and what is too large for everyone.
 NAMED_ONLY = {
-    "acting-requeue": acting.run_requeue, "acting-purge": acting.run_purge, "pipeline-large": pipeline.run_large,
-}  # fmt: skip
-"""To be named only: parts of a part, each a run with its own comparison, and what is too large for everyone."""
+    "acting-requeue": acting.run_requeue,
+    "acting-purge": acting.run_purge,
+    "pipeline-large": pipeline.run_large,
+}
 
 
 def main() -> int:

@@ -39,17 +39,17 @@ LOOPS: Final = (0, 4, 16)
 INTERVAL_S: Final = Settings().interval_s
 OLD_AT_MOST: Final = 0.02
 BACK_S: Final = 10.0
+# A stuck row, poppers that stop, a session that blocks.
 CASES: Final = tuple(
     case
     for case in (*poppers.CASES, *locks.CASES)
     if case.cause in ("popper crashed", "no poppers", "all rows held by a sleeper")
 )
-"""A stuck row, poppers that stop, a session that blocks."""
+# The scene itself has a transaction that is open for long, now and then: it may be said of every queue.
 _TRUE: Final = frozenset({HORIZON.code})
-"""The scene itself has a transaction that is open for long, now and then: it may be said of every queue."""
 _STORY_S: Final = 240.0
+# The scene's own story begins anew this often, and so long is there something wrong in it that makes probes dearer.
 _TROUBLED_S: Final = 150.0
-"""The scene's own story begins anew this often, and so long is there something wrong in it that makes probes dearer."""
 _LOOK_S: Final = 0.25
 _WORDS: Final = 12
 _FIGURES: Final = ("ready", "in_progress", "stuck", "oldest", "push_rate", "pop_rate", "gap")

@@ -12,8 +12,8 @@ from tests.benchmarks.recording import INTERVAL_S, Day, Live, made_day
 
 WAITS_EVERY_S = 10.0
 WAITS = ("Lock:transactionid", "Lock:tuple", "IO:WalSync", "LWLock:WALWrite", "Client:ClientRead")
+# At the start of each hour one queue is in trouble for so long.
 TROUBLE_S = 300.0
-"""At the start of each hour one queue is in trouble for so long."""
 
 
 def varied_day(root: Path, live: Live, hours: int) -> Day:

@@ -21,12 +21,12 @@ from tests.benchmarks.results import Bound
 from tests.benchmarks.results import Part as Found
 from tests.facts import known
 
+# Slots: a lap takes longer than a held transaction leaves versions of a slot to walk over.
 RING: Final = 100_000
-"""Slots: a lap takes longer than a held transaction leaves versions of a slot to walk over."""
+# Half a million operations a minute (Rusanu).
 FLAG_PER_S: Final = 8_400.0
-"""Half a million operations a minute (Rusanu)."""
+# Messages in and out per second (Kejser).
 HEADLINE_PER_S: Final = 90_000.0
-"""Messages in and out per second (Kejser)."""
 _CURVE: Final = (1, 2, 4, 8, 16, 32, 64)
 _NOT_DURABLE: Final = {"synchronous_commit": "off"}
 

@@ -34,8 +34,8 @@ HANGING = 3
 SHARE = 0.15
 MEGABYTES = 150.0
 KEY_S = 0.1
+# The first target may be painted so many times as late as one alone.
 LATER = 1.3
-"""The first target may be painted so many times as late as one alone."""
 _FOUR = ("status", "fifo", "batch_fast", "naive")
 _BUSY = 3
 _TYPED = 9

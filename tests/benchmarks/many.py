@@ -39,8 +39,8 @@ SERVER = 0.05
 CLIENT = 0.15
 MEGABYTES = 150.0
 LONGEST_MS = 2000.0
+# Beside those of the runner: what has recurred is prepared, who blocks whom is asked.
 TRIPS = MOST_TRIPS + 5
-"""Beside those of the runner: what has recurred is prepared, who blocks whom is asked."""
 _TEN = ("status", "fifo", "batch_fast", "naive", "status", "fifo", "status", "ring", "fifo", "naive")
 _BUSY = 10
 _INTERVAL_S = 1.0

@@ -55,10 +55,15 @@ def run(*, quick: bool = False) -> Part:
                     low, _, high = quantiles(values, n=4)
                     part.rows.append(
                         {
-                            "design": layout.design, "way": way, "verb": side, "pushes/s (median)": median(rates),
-                            "with over without (median)": median(values), "quartile": low, "upper quartile": high,
+                            "design": layout.design,
+                            "way": way,
+                            "verb": side,
+                            "pushes/s (median)": median(rates),
+                            "with over without (median)": median(values),
+                            "quartile": low,
+                            "upper quartile": high,
                         }
-                    )  # fmt: skip
+                    )
                     if way in every:
                         every[way] += values
     part.bounds += [

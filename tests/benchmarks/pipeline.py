@@ -26,21 +26,21 @@ from tests.pipeline.recordings import Watched
 
 TIMES: Final = 10
 LARGE: Final = 100
+# Samples per processor second over those of DuckDB, by the number of targets. Wanted were 0.3 and 0.9; the manual says
+# what stands in the way.
 OF_DUCKDB: Final = {1: 0.15, TIMES: 0.3}
-"""Samples per processor second over those of DuckDB, by the number of targets. Wanted were 0.3 and 0.9; the
-manual says what stands in the way."""
+# Peak memory of all processes together, with Spark's usual heap of 1 GB, however much there is to take in.
 MOST_MB: Final = 2_800.0
-"""Peak memory of all processes together, with Spark's usual heap of 1 GB, however much there is to take in."""
 LATE_S: Final = 45.0
 LATE_RUNNING_S: Final = 5.0
+# Of twenty queues every 2 s: 1,044,000 queue-samples.
 HOURS: Final = 29
-"""Of twenty queues every 2 s: 1,044,000 queue-samples."""
+# For a whole frame of polls.
 _LIVE_S: Final = FRAME_S + 5.0
-"""For a whole frame of polls."""
 _BEGIN: Final = 1_795_219_200.0
+# Late batches one after the other in a running process: by then Java has compiled most of what they need. Of the last
+# five the middle one counts.
 _RUNNING: Final = 50
-"""Late batches one after the other in a running process: by then Java has compiled most of what they need. Of the last
-five the middle one counts."""
 _TRIVIAL: Final = "from qmon.pipeline.session import start; s = start('local[2]'); print(s.range(10).count()); s.stop()"
 
 
@@ -108,9 +108,14 @@ def _begun(name: str, root: Path, *, quick: bool) -> tuple[Part, Path]:
 
 def _row(what: str, samples: int, megabytes: float, each: Used) -> dict[str, str | int | float]:
     return {
-        "what": what, "queue-samples": samples, "segments, MB": megabytes, "seconds": each.seconds,
-        "processor s": each.cpu_s, "samples/processor s": samples / each.cpu_s, "peak MB": each.peak_mb,
-    }  # fmt: skip
+        "what": what,
+        "queue-samples": samples,
+        "segments, MB": megabytes,
+        "seconds": each.seconds,
+        "processor s": each.cpu_s,
+        "samples/processor s": samples / each.cpu_s,
+        "peak MB": each.peak_mb,
+    }
 
 
 def _taken(recordings: Path, lake: Path) -> Used:

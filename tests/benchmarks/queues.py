@@ -20,6 +20,7 @@ from qmon.operate.install.install import install, registered
 TWELVE = ("status",) * 4 + ("fifo",) * 3 + ("batch_fast",) * 2 + ("naive",) + ("ring",) * 2
 
 
+# Durable commits off the disk's mercy: figures are of the processor, not of the disk.
 SETTINGS = {
     "shared_preload_libraries": "pg_stat_statements",
     "pg_stat_statements.track_planning": "on",
@@ -28,7 +29,6 @@ SETTINGS = {
     "max_wal_size": "8GB",
     "maintenance_work_mem": "256MB",
 }
-"""Durable commits off the disk's mercy: figures are of the processor, not of the disk."""
 
 
 def bench_server(**settings: str) -> EmbeddedServer:

@@ -31,13 +31,27 @@ _SUMS: Final = """count(*) AS samples, sum(watched) AS seconds, sum(CASE WHEN fl
     max(in_progress) FILTER (watched > 0) AS in_progress_max, arg_max(dead, sampled_at) AS dead_last"""
 _AGAIN: Final = ", ".join(
     [
-        *(f"sum({name}) AS {name}" for name in (
-            "samples", "seconds", "flow_s", "pushed", "popped", "completed", "ready_s", "ready_known_s", "oldest_s",
-            "oldest_known_s", "in_progress_s", "in_progress_known_s")),
+        *(
+            f"sum({name}) AS {name}"
+            for name in (
+                "samples",
+                "seconds",
+                "flow_s",
+                "pushed",
+                "popped",
+                "completed",
+                "ready_s",
+                "ready_known_s",
+                "oldest_s",
+                "oldest_known_s",
+                "in_progress_s",
+                "in_progress_known_s",
+            )
+        ),
         *(f"max({name}_max) AS {name}_max" for name in ("ready", "oldest", "in_progress")),
         *(f"arg_max({name}, start_at) AS {name}" for name in ("ready_last", "dead_last")),
     ]
-)  # fmt: skip
+)
 
 
 def measured(reader: str, root: Path, out: Path) -> Used:
@@ -144,13 +158,16 @@ def polars(root: Path, out: Path) -> int:
     )
     known = {"ready": "ready", "oldest": "oldest_s", "in_progress": "in_progress"}
     minutes = marked.group_by("target", "queue", "start_at", "recorder").agg(
-        samples=pl.len(), seconds=pl.col("watched").sum(), flow_s=pl.col("span_s").filter("flowing").sum(),
+        samples=pl.len(),
+        seconds=pl.col("watched").sum(),
+        flow_s=pl.col("span_s").filter("flowing").sum(),
         **{name: pl.col(name).filter("flowing").sum() for name in ("pushed", "popped", "completed")},
         **{f"{name}_s": (pl.col(column) * pl.col("watched")).sum() for name, column in known.items()},
         **{f"{name}_known_s": pl.col("watched").filter(pl.col(of).is_not_null()).sum() for name, of in known.items()},
         **{f"{name}_max": pl.col(column).filter(pl.col("watched") > 0).max() for name, column in known.items()},
-        ready_last=pl.col("ready").sort_by("sampled_at").last(), dead_last=pl.col("dead").sort_by("sampled_at").last(),
-    )  # fmt: skip
+        ready_last=pl.col("ready").sort_by("sampled_at").last(),
+        dead_last=pl.col("dead").sort_by("sampled_at").last(),
+    )
     minutes.write_parquet(out / "minutes.parquet")
     finer = minutes
     for table, seconds in (("hours", 3600), ("days", 86400)):
@@ -158,22 +175,27 @@ def polars(root: Path, out: Path) -> int:
         summed = [name for name in finer.columns if name.endswith("_s") or name in added]
         longer = finer.with_columns(pl.col("start_at").alias("at"), (pl.col("start_at") / seconds).floor() * seconds)
         found = longer.group_by("target", "queue", "start_at").agg(
-            *(pl.col(name).sum() for name in summed), *(pl.col(f"{name}_max").max() for name in known),
+            *(pl.col(name).sum() for name in summed),
+            *(pl.col(f"{name}_max").max() for name in known),
             *(pl.col(name).sort_by("at").last() for name in ("ready_last", "dead_last")),
-        )  # fmt: skip
+        )
         for name in ("ready", "oldest"):
             value = pl.col(known[name])
             step = pl.lit(2.0).pow(value.log(2).floor() - 6)
             lasted = (
                 marked.filter((pl.col("watched") > 0) & value.is_not_null())
                 .select(
-                    "target", "queue", ((pl.col("sampled_at") / seconds).floor() * seconds).alias("start_at"),
+                    "target",
+                    "queue",
+                    ((pl.col("sampled_at") / seconds).floor() * seconds).alias("start_at"),
                     pl.when(value > 0).then((value / step).round() * step).otherwise(value).alias("value"),
                     (pl.col("watched") * 1000).round().cast(pl.Int64).alias("ms"),
                 )
-                .group_by("target", "queue", "start_at", "value").agg(pl.col("ms").sum())
-                .group_by("target", "queue", "start_at").agg(pl.struct("value", "ms").sort().alias(f"{name}_ms"))
-            )  # fmt: skip
+                .group_by("target", "queue", "start_at", "value")
+                .agg(pl.col("ms").sum())
+                .group_by("target", "queue", "start_at")
+                .agg(pl.struct("value", "ms").sort().alias(f"{name}_ms"))
+            )
             found = found.join(lasted, on=["target", "queue", "start_at"], how="left")
         found.write_parquet(out / f"{table}.parquet")
         finer = found.select(minutes.drop("recorder").columns)

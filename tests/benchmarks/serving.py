@@ -23,8 +23,8 @@ MANY = 200
 DASHBOARDS = 10
 SHARE = 0.05
 MEGABYTES = 100.0
+# Seconds of polling that take the processor as long as one scrape.
 SCRAPE = 3.0
-"""Seconds of polling that take the processor as long as one scrape."""
 _OPENMETRICS = {"Accept": "application/openmetrics-text; version=1.0.0"}
 _MORE = ("status", "fifo", "batch_fast", "naive")
 

@@ -27,20 +27,20 @@ from tests.benchmarks.results import Bound, Part
 from tests.benchmarks.terminal import InTerminal
 from tests.benchmarks.usage import LOAD, QMON, SERVER, ServerUsage, processor_s
 
+# Per cent of one processor: what polling may cost the server (docs/performance.md).
 BUDGET: Final = 1.0
-"""Per cent of one processor: what polling may cost the server (docs/performance.md)."""
 CLIENT: Final = 8.0
 THROUGHPUT: Final = 0.94
+# In its first twelve polls a qmon reads everything; not measured.
 _SETTLED_S: Final = 15.0
-"""In its first twelve polls a qmon reads everything; not measured."""
+# Student's t, 97.5 %, of 1, 2, … degrees of freedom.
 _T: Final = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145)
-"""Student's t, 97.5 %, of 1, 2, … degrees of freedom."""
 _NOBODY: Final = "nobody"
 _SERVER: Final = "server, % of a processor"
 _CLIENT: Final = "client, % of a processor"
 _THROUGHPUT: Final = "throughput, with over without"
+# Starts qmon and gives the id of its process; `None`: it is not started.
 Watch = Callable[[], AbstractContextManager[int | None]]
-"""Starts qmon and gives the id of its process; ``None``: it is not started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +149,15 @@ def _window(load: Load, usage: ServerUsage, process: int | None, window_s: float
     flows = load.counts.between(began, ended).values()
     took = ended - began
     return Window(
-        qmon=used.seconds[QMON] / took, load=used.seconds[LOAD] / took, server=used.seconds[SERVER] / took,
-        qmon_client=qmon_s / took, load_client=load_s / took,
-        qmon_pages=used.pages[QMON] / took, load_pages=used.pages[LOAD] / took,
+        qmon=used.seconds[QMON] / took,
+        load=used.seconds[LOAD] / took,
+        server=used.seconds[SERVER] / took,
+        qmon_client=qmon_s / took,
+        load_client=load_s / took,
+        qmon_pages=used.pages[QMON] / took,
+        load_pages=used.pages[LOAD] / took,
         messages=sum(flow.push_rate + flow.pop_rate for flow in flows),
-    )  # fmt: skip
+    )
 
 
 @contextmanager

@@ -15,8 +15,8 @@ import pyodbc
 
 from tests.facts import odbc
 
+# Whom a process works for: qmon's connections, all other connections, and nobody or all (writer of the log, …).
 WHOSE = QMON, LOAD, SERVER = "qmon", "load", "server"
-"""Whom a process works for: qmon's connections, all other connections, and nobody or all (writer of the log, …)."""
 _EVERY_S: Final = 0.5
 _ACTIVITY: Final = """
 SELECT a.pid, a.backend_type = 'client backend' OR a.leader_pid IS NOT NULL AS works,

@@ -184,16 +184,28 @@ def test_a_read_only_target_refuses_every_command(shop: str, own_home: Path) -> 
     configure(own_home, configuration(shop, more="read_only = true"))
     before = query(shop, "SELECT * FROM public.jobs ORDER BY id")
     for arguments in (
-        ("requeue", "shop"), ("redrive", "shop"), ("purge", "shop"), ("pause", "shop"), ("resume", "shop"),
-        ("repair", "shop"), ("undo", "shop", "x"), ("end-blocker", "shop", "1"), ("gate", "install", "shop"),
-        ("gate", "remove", "shop"), ("trash", "empty", "shop"),
-    ):  # fmt: skip
+        ("requeue", "shop"),
+        ("redrive", "shop"),
+        ("purge", "shop"),
+        ("pause", "shop"),
+        ("resume", "shop"),
+        ("repair", "shop"),
+        ("undo", "shop", "x"),
+        ("end-blocker", "shop", "1"),
+        ("gate", "install", "shop"),
+        ("gate", "remove", "shop"),
+        ("trash", "empty", "shop"),
+    ):
         done = call(*arguments, "--yes", "--reason", "why", "--confirm", "jobs")
         assert done.exit_code == 2, (arguments, done.output)
     for others in (
-        ("install", "shop", "fifo", "--schema", "public"), ("uninstall", "shop", "jobs", "--yes"), ("setup", "shop"),
-        ("load", "shop", "jobs"), ("archive", "shop", "jobs"), ("bench", "shop"),
-    ):  # fmt: skip
+        ("install", "shop", "fifo", "--schema", "public"),
+        ("uninstall", "shop", "jobs", "--yes"),
+        ("setup", "shop"),
+        ("load", "shop", "jobs"),
+        ("archive", "shop", "jobs"),
+        ("bench", "shop"),
+    ):
         done = call(*others)
         assert (done.exit_code, "read" in done.stderr) == (2, True), (others, done.output)
     assert query(shop, "SELECT * FROM public.jobs ORDER BY id") == before

@@ -91,8 +91,9 @@ def test_init_writes_a_configuration_that_resolves_to_what_was_found(
     assert "Perhaps a queue" in comments
     again = listed(target.name, "--config", str(place))
     assert {q["name"]: q["source"] for q in again["queues"] if q["confidence"] is None} == {
-        "background_jobs": "configuration", "queuemeta": "configuration",
-    }  # fmt: skip
+        "background_jobs": "configuration",
+        "queuemeta": "configuration",
+    }
     assert [group["queues"] for group in again["libraries"]] == [[EVIL]]
 
 

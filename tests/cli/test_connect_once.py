@@ -32,8 +32,12 @@ def test_nothing_is_read_or_asked_twice(database: str, tmp_path: Path) -> None:
     command = ["--log-file", str(log), "connect", "shop", "--config", str(config)]
     done = subprocess.run(
         [sys.executable, "-c", _WATCHED, *command],
-        env=surroundings(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        env=surroundings(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "standard input is not a terminal" in done.stderr, "it came as far as the screen"
     assert done.stdout.splitlines() == ["1", ""]
     threads = [line.split("[")[1].split("]")[0] for line in log.read_text().splitlines() if ": connected to" in line]

@@ -53,8 +53,11 @@ def test_a_reason_for_an_unknown_figure_is_found_with_the_names_in_it() -> None:
 def test_a_heading_comes_with_those_below_it() -> None:
     done = call("help", "Rings")
     assert [line for line in done.stdout.splitlines() if line.startswith("#")] == [
-        "## Rings", "### ring hole", "### ring orphans", "### ring full"
-    ]  # fmt: skip
+        "## Rings",
+        "### ring hole",
+        "### ring orphans",
+        "### ring full",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -99,8 +102,11 @@ def test_on_a_terminal_it_is_laid_out_and_paged() -> None:
     pager = "tr a-z A-Z"
     with subprocess.Popen(
         program("help", "no poppers"),
-        env=surroundings(PAGER=pager, TERM="xterm", COLUMNS="80"), stdin=inside, stdout=inside, stderr=inside,
-    ) as child:  # fmt: skip
+        env=surroundings(PAGER=pager, TERM="xterm", COLUMNS="80"),
+        stdin=inside,
+        stdout=inside,
+        stderr=inside,
+    ) as child:
         os.close(inside)
         shown = b""
         while part := _read(screen):

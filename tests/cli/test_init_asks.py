@@ -22,11 +22,18 @@ FROM (VALUES ('a', 'neu', -60), ('a', 'nochmal', -5), ('a', 'neu', 3600), ('b', 
     AS rows (ausgabe, schritt, due);
 """
 ANSWERS = (
-    ("Is it a queue", "y"), ("id of a message", "id"), ("tells several queues apart", "ausgabe"),
-    ("state of a message", "schritt"), ("= halt means", "blocked"), ("= laeuft means", "in_progress"),
-    ("= neu means", "ready"), ("= nochmal means", "ready"), ("not to be taken", "faellig"),
-    ("Since when", "-"), ("numbers of these times", "unix"),
-)  # fmt: skip
+    ("Is it a queue", "y"),
+    ("id of a message", "id"),
+    ("tells several queues apart", "ausgabe"),
+    ("state of a message", "schritt"),
+    ("= halt means", "blocked"),
+    ("= laeuft means", "in_progress"),
+    ("= neu means", "ready"),
+    ("= nochmal means", "ready"),
+    ("not to be taken", "faellig"),
+    ("Since when", "-"),
+    ("numbers of these times", "unix"),
+)
 
 
 def test_what_was_answered_is_written_and_watched(database: str, tmp_path: Path, own_home: Path) -> None:

@@ -15,6 +15,7 @@ from tests.cli.calling import call, program, surroundings
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this machine has no /dev/full")
 
 NOWHERE: Final = "postgresql://me@127.0.0.1:1/none"
+# Commands that need no server, by every way of printing.
 PRINTED: Final = (
     ("--version",),
     ("--help",),
@@ -23,10 +24,9 @@ PRINTED: Final = (
     ("designs", "--output", "json"),
     ("libraries", "--output", "csv"),
 )
-"""Commands that need no server, by every way of printing."""
 FULL: Final = "qmon: cannot write to standard output: No space left on device\n"
+# Redirections by which output is lost.
 LOST: Final = (">/dev/full", ">&-", "<&- >&- 2>&-", "2>/dev/full")
-"""Redirections by which output is lost."""
 
 
 def shell(arguments: tuple[str, ...], redirected: str) -> subprocess.CompletedProcess[str]:
@@ -81,10 +81,13 @@ def test_a_check_whose_result_is_lost_is_unknown(arguments: tuple[str, ...]) -> 
 def test_commands_that_ask_a_server_end_in_the_same_way(database: str) -> None:
     assert call("install", database, "fifo", "--schema", "public").exit_code == 0
     for arguments in (
-        ("status", database), ("queues", database, "-o", "csv"), ("doctor", database),
+        ("status", database),
+        ("queues", database, "-o", "csv"),
+        ("doctor", database),
         ("init", database, "--file", "-"),
-        ("purge", database, "fifo", "--state", "ready", "--dry-run"), ("load", database, "fifo", "--for", "10ms"),
-    ):  # fmt: skip
+        ("purge", database, "fifo", "--state", "ready", "--dry-run"),
+        ("load", database, "fifo", "--for", "10ms"),
+    ):
         full = shell(arguments, ">/dev/full")
         assert (full.returncode, full.stderr.splitlines()[-1:]) == (1, [FULL.rstrip()]), arguments
         code, said = unread(arguments)

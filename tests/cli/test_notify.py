@@ -126,14 +126,17 @@ def test_a_transaction_that_blocks_eleven_queues_is_one_notice_and_cleared_once_
     for name in NAMES:
         query(database, f"CREATE TABLE public.{name} (id bigint PRIMARY KEY, state int NOT NULL)")
         query(database, f"INSERT INTO public.{name} SELECT i, 0 FROM generate_series(1, 5) AS i")
-        queues.append(f'[[target.shop.queue]]\nname = "{name}"\ntable = "public.{name}"\ndesign = "status"\n'
-                      'id = "id"\nstate = { column = "state", ready = 0, in_progress = 1 }\n')  # fmt: skip
+        queues.append(
+            f'[[target.shop.queue]]\nname = "{name}"\ntable = "public.{name}"\ndesign = "status"\n'
+            'id = "id"\nstate = { column = "state", ready = 0, in_progress = 1 }\n'
+        )
     own_home.parent.mkdir(parents=True)
     own_home.write_text(
-        f'[target.shop]\nconnect = "{database}"\nbudget = "100%"\n' + "".join(queues)
+        f'[target.shop]\nconnect = "{database}"\nbudget = "100%"\n'
+        + "".join(queues)
         + '[[alert]]\nname = "locks"\nverdict = "everything locked"\n[alerts]\ngroup_wait = "3s"\n'
         '[[notify]]\nname = "chat"\nshape = "json"\n'
-    )  # fmt: skip
+    )
     (known,) = chosen_each(["shop"], None)
     with connected(database, autocommit=False) as holder, without_a_screen([known]) as told:
         holder.execute("; ".join(f"SELECT id FROM public.{name} FOR UPDATE" for name in NAMES))

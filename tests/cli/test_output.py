@@ -13,6 +13,7 @@ from tests.cli.calling import call
 from tests.recording.test_replay_command import recorded
 from tests.schemas import valid
 
+# Arguments, the schema, which list of the object CSV has, and a column whose words the table has, too.
 COMMANDS = [
     (("status", "{shop}", "--over", "500ms"), "status", "queues", "name"),
     (("queues", "{shop}"), "queues", "queues", "name"),
@@ -28,7 +29,6 @@ COMMANDS = [
     (("libraries", "pgmq"), "libraries", "libraries", "name"),
     (("replay", "{recordings}", "--compare", "-2m", "-1s"), "compare", "differences", "queue"),
 ]
-"""Arguments, the schema, which list of the object CSV has, and a column whose words the table has, too."""
 
 
 @pytest.fixture(scope="module")

@@ -21,9 +21,19 @@ from tests.facts import query, wait_until
 pytestmark = pytest.mark.server
 
 COMMANDS = (
-    "connect", "status", "demo", "queues", "init", "doctor", "setup", "designs", "install", "uninstall", "load",
+    "connect",
+    "status",
+    "demo",
+    "queues",
+    "init",
+    "doctor",
+    "setup",
+    "designs",
+    "install",
+    "uninstall",
+    "load",
     "archive",
-)  # fmt: skip
+)
 NOWHERE = "postgresql://me:s3cretword@127.0.0.1:1/shop"
 
 
@@ -138,8 +148,12 @@ def test_an_interrupt_ends_a_load_quietly_with_130_and_leaves_no_session(databas
     assert call("install", database, "fifo", "--schema", "public").exit_code == 0
     load = subprocess.Popen(
         program("load", database, "fifo", "--for", "10m", "--pushers", "1", "--poppers", "1"),
-        env=surroundings(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        env=surroundings(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     pushed = "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE '%load-pusher%'"
     wait_until(lambda: query(database, pushed), what="a pusher is connected")
     load.send_signal(signal.SIGINT)
@@ -153,8 +167,12 @@ def test_sigterm_ends_a_load_with_what_it_came_to(database: str) -> None:
     assert call("install", database, "fifo", "--schema", "public").exit_code == 0
     load = subprocess.Popen(
         program("load", database, "fifo", "--for", "10m", "--pushers", "1", "--poppers", "0"),
-        env=surroundings(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        env=surroundings(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     wait_until(lambda: query(database, "SELECT 1 FROM fifo LIMIT 1"), what="a message is pushed")
     load.send_signal(signal.SIGTERM)
     out, _ = load.communicate(timeout=60)
@@ -172,8 +190,8 @@ def test_a_load_that_pushed_nothing_has_failed(database: str) -> None:
     assert "fifo: nothing was pushed" in done.stderr
 
 
+# Names that would colour a terminal, or turn its text around.
 HOSTILE = "e\x1b[31m\x9b31m\u202etxt\u2066\u200f\x7f"
-"""Names that would colour a terminal, or turn its text around."""
 
 
 def test_no_name_or_payload_of_others_steers_a_terminal(database: str, tmp_path: Path) -> None:
@@ -188,13 +206,18 @@ def test_no_name_or_payload_of_others_steers_a_terminal(database: str, tmp_path:
         "owner = { column = 'locked_by', kind = 'name' }\n"
     )
     for arguments in (
-        ("status", "shop", "--over", "1s"), ("status", "shop", "--over", "1s", "--output", "json"), ("queues", "shop"),
-        ("doctor", "shop"), ("queues", "shop", "--output", "json"), ("check", "shop"),
-        ("check", "shop", "--output", "json"), ("check", "shop", "--queue", HOSTILE + "?"),
+        ("status", "shop", "--over", "1s"),
+        ("status", "shop", "--over", "1s", "--output", "json"),
+        ("queues", "shop"),
+        ("doctor", "shop"),
+        ("queues", "shop", "--output", "json"),
+        ("check", "shop"),
+        ("check", "shop", "--output", "json"),
+        ("check", "shop", "--queue", HOSTILE + "?"),
         ("purge", "shop", HOSTILE, "--state", "in_progress", "--owners", "unknown", "--dry-run"),
         ("purge", "shop", HOSTILE + "?", "--yes"),
         ("purge", "shop", HOSTILE, "--state", "in_progress", "--owners", "unknown", "--dry-run", "--output", "json"),
-    ):  # fmt: skip
+    ):
         done = call(*arguments, "--config", str(config))
         assert done.output, arguments
         odd = {sign for sign in done.output if not sign.isprintable() and sign != "\n"}

@@ -28,9 +28,15 @@ REDACT: Final = 'redact = ["card ([0-9-]+)"]'
 
 def outputs(url: str, state: Path, operation: str) -> dict[str, str]:
     """Everything that tells of operations, by where it is."""
-    found = {" ".join(form): call("operations", "shop", *form).output for form in (
-        (), ("--output", "json"), ("--output", "csv"), (operation,),
-    )}  # fmt: skip
+    found = {
+        " ".join(form): call("operations", "shop", *form).output
+        for form in (
+            (),
+            ("--output", "json"),
+            ("--output", "csv"),
+            (operation,),
+        )
+    }
     found["notes"] = str(query(url, "SELECT * FROM qmon.operations"))
     found |= {str(path): path.read_text() for path in state.rglob("*") if path.is_file()}
     assert {"qmon.log", "operations.jsonl"} <= {Path(name).name for name in found}
@@ -54,9 +60,12 @@ def test_a_refused_requeue_repeats_no_payload_anywhere(
     own_home.write_text(configuration(database, settings=REDACT).replace('timeout = "1m"', WRITES))
     recorded = tmp_path / "recorded"
     with subprocess.Popen(
-        program("record", "shop", "--every", "500ms", "--to", str(recorded)), env=surroundings(),
-        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    ) as child:  # fmt: skip
+        program("record", "shop", "--every", "500ms", "--to", str(recorded)),
+        env=surroundings(),
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
         try:
             wait_until(lambda: len(sequences(recorded)) >= 1, 90.0)
             done = call("requeue", "shop", "--yes", "--reason", "a test")

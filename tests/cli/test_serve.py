@@ -37,12 +37,31 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
     layout = installed(database, "status")[0]
     config = tmp_path / "qmon.toml"
     config.write_text(CONFIG.format(url=database))
-    command = program("serve", "shop", "gone", "--every", "500ms", "--config", str(config), "--listen", "127.0.0.1:0",
-                      "--textfile", str(tmp_path / "qmon.prom"), "--record", str(tmp_path / "kept"))  # fmt: skip
-    with listening(decode=decoded) as collector, subprocess.Popen(
-        [*command, "--otlp", collector.url("")],
-        env=surroundings(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    ) as child:  # fmt: skip
+    command = program(
+        "serve",
+        "shop",
+        "gone",
+        "--every",
+        "500ms",
+        "--config",
+        str(config),
+        "--listen",
+        "127.0.0.1:0",
+        "--textfile",
+        str(tmp_path / "qmon.prom"),
+        "--record",
+        str(tmp_path / "kept"),
+    )
+    with (
+        listening(decode=decoded) as collector,
+        subprocess.Popen(
+            [*command, "--otlp", collector.url("")],
+            env=surroundings(),
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as child,
+    ):
         try:
             assert child.stderr is not None
             said = child.stderr.readline()

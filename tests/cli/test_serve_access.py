@@ -85,10 +85,20 @@ def basic(name: str, password: str) -> str:
 def test_metrics_and_names_of_targets_need_the_password(users: Path) -> None:
     right = basic("prometheus", PASSWORD)
     wrong = (
-        None, "", "Basic", "Basic !", "Basic cHJvbWV0aGV1cw==", right.replace("Basic", "Bearer"),
-        basic("prometheus", "password"), basic("prometheus", ""), basic("nobody", PASSWORD), basic("", PASSWORD),
-        basic("prometheus", PASSWORD + " "), basic("prometheus", "x" * 73), basic("prometheus", PASSWORD + "\0"),
-    )  # fmt: skip
+        None,
+        "",
+        "Basic",
+        "Basic !",
+        "Basic cHJvbWV0aGV1cw==",
+        right.replace("Basic", "Bearer"),
+        basic("prometheus", "password"),
+        basic("prometheus", ""),
+        basic("nobody", PASSWORD),
+        basic("", PASSWORD),
+        basic("prometheus", PASSWORD + " "),
+        basic("prometheus", "x" * 73),
+        basic("prometheus", PASSWORD + "\0"),
+    )
     with serving(users_of(users)) as url:
         for path in ("metrics", "readyz", "stream", "other"):
             assert asked(url.replace("metrics", path)) == 401

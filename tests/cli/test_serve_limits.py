@@ -175,9 +175,18 @@ def test_requests_that_are_none_are_answered_in_one_line() -> None:
 
 OWN = ("127.0.0.1", "127.0.0.1:1234", "localhost", "LOCALHOST:9777", "[::1]:9777", "ops-1", "Ops-1:80", "192.0.2.7")
 FOREIGN = (
-    "", "evil.example", "evil.example:9777", "127.0.0.1.evil.example", "localhost.evil.example", "192.0.2.8",
-    "127.0.0.1@evil.example", "ops-1, evil.example", "ops-1.evil.example", "0.0.0.0:80", "[::2]",
-)  # fmt: skip
+    "",
+    "evil.example",
+    "evil.example:9777",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+    "192.0.2.8",
+    "127.0.0.1@evil.example",
+    "ops-1, evil.example",
+    "ops-1.evil.example",
+    "0.0.0.0:80",
+    "[::2]",
+)
 
 
 def test_names_that_are_not_its_own_are_refused_on_every_path() -> None:

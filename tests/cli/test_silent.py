@@ -40,10 +40,10 @@ COMMANDS: Final = {
     "archive": ["archive", "shop", "jobs", "--until-empty"],
     "init": ["init", "{url}", "-f", "{folder}/new.toml"],
 }
+# What qmon sends when it has logged in.
 SET_UP: Final = b"statement_timeout"
-"""What qmon sends when it has logged in."""
+# What it sends when it looks for queues.
 CATALOG: Final = b"pg_index"
-"""What it sends when it looks for queues."""
 
 
 @pytest.fixture
@@ -60,9 +60,13 @@ def started(arguments: list[str], own_home: Path) -> subprocess.Popen[str]:
     """The program, with the configuration of the test."""
     environment = surroundings(XDG_CONFIG_HOME=str(own_home.parents[1]), XDG_STATE_HOME=str(own_home.parents[1]))
     return subprocess.Popen(
-        program(*arguments), env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        program(*arguments),
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,13 @@ def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
     """Run a module as on Windows, with a home of its own."""
     return subprocess.run(
         [sys.executable, "-m", *arguments],
-        cwd=ROOT, env=surroundings(HOME=str(home)), capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=surroundings(HOME=str(home)),
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
 
 
 def qmon(*arguments: str, home: Path) -> str:

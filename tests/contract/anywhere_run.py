@@ -25,6 +25,7 @@ from qmon.engines.sqlserver.engine import SqlServer
 
 Version = tuple[int, int]
 
+# Names, or how they begin, of files that no test of the contract runs, and where they are used.
 SPARED: Final[dict[EngineName, dict[str, str]]] = {
     "postgres": {
         "action/bench/": "qmon bench has tests of its own",
@@ -53,12 +54,11 @@ SPARED: Final[dict[EngineName, dict[str, str]]] = {
         "probe/replica": "on a readable secondary",
     },
 }
-"""Names, or how they begin, of files that no test of the contract runs, and where they are used."""
 
+# By engine and version: the names of the statements that a server has run without an error.
 SENT: Final[defaultdict[tuple[EngineName, Version], set[str]]] = defaultdict(set)
-"""By engine and version: the names of the statements that a server has run without an error."""
+# What each statement is headed by; see `sql/README.md`.
 _HEAD: Final = re.compile(r"/\* qmon (\S+) \*/")
-"""What each statement is headed by; see ``sql/README.md``."""
 _engines: Final[WeakKeyDictionary[OdbcConnection, EngineName]] = WeakKeyDictionary()
 _first: Final[WeakKeyDictionary[OdbcConnection, set[str]]] = WeakKeyDictionary()
 

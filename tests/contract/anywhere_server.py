@@ -18,15 +18,15 @@ from tests.contract.watching import target_of
 
 T = TypeVar("T")
 
+# What the names of all databases and logins of tests begin with.
 SIGN: Final = "qmon_test_"
-"""What the names of all databases and logins of tests begin with."""
+# What `qmon setup` makes for a whole server: a role of the server on SQL Server, both roles on PostgreSQL.
 ROLES: Final = ("qmon_operator", "qmon_monitor")
-"""What ``qmon setup`` makes for a whole server: a role of the server on SQL Server, both roles on PostgreSQL."""
 _NUMBERS: Final = count(1)
+# A container that has just been started does not answer yet, or not to this login.
 _STARTING_S: Final = 60.0
-"""A container that has just been started does not answer yet, or not to this login."""
+# Sessions that were ended take a moment to go, and what they use cannot be dropped before.
 _WITHIN_S: Final = 30.0
-"""Sessions that were ended take a moment to go, and what they use cannot be dropped before."""
 
 
 @dataclass(frozen=True, slots=True)

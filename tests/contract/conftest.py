@@ -14,11 +14,11 @@ from qmon.operate.operator import Operator
 from tests.contract.anywhere import Place
 from tests.contract.anywhere_server import Server
 
+# The variable that names a SQL Server, as the URL of a login that may do everything there: see docs/sql-server.md.
 SQLSERVER: Final = "QMON_TEST_SQLSERVER"
-"""The variable that names a SQL Server, as the URL of a login that may do everything there: see docs/sql-server.md."""
+# The variable that names a PostgreSQL, as that of a superuser; without it one is started, and what is heavy is left
+# out: other tests have it.
 POSTGRES: Final = "QMON_TEST_POSTGRES"
-"""The variable that names a PostgreSQL, as that of a superuser; without it one is started, and what is heavy is left
-out: other tests have it."""
 KINDS: Final = ("postgres", "sqlserver", "sqlserver with row versions")
 
 

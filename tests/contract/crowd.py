@@ -61,9 +61,15 @@ def crowded(sessions: int, queues: int, processes: int = 3) -> Iterator[tuple[st
 
 def _layout(name: str) -> Layout:
     return Layout(
-        name, "status", TableName("public", name), id="id", state=StateColumn("state", ready=0, in_progress=1),
-        started_at="started_at", enqueued_at="at", payload="payload",
-    )  # fmt: skip
+        name,
+        "status",
+        TableName("public", name),
+        id="id",
+        state=StateColumn("state", ready=0, in_progress=1),
+        started_at="started_at",
+        enqueued_at="at",
+        payload="payload",
+    )
 
 
 @dataclass(frozen=True)

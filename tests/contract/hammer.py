@@ -33,8 +33,8 @@ LEDGER: Final = """
     CREATE INDEX ON ledger_pushed (message);
     CREATE INDEX ON ledger_popped (message)"""
 
+# When messages of a pending queue are due: most of them a little later than they are pushed.
 SOON: Final = "clock_timestamp() + (random() - 0.3) * interval '100 milliseconds'"
-"""When messages of a pending queue are due: most of them a little later than they are pushed."""
 
 
 def orders_for(url: str, layout: Layout, role: Role, name: str, **more: object) -> Orders:
@@ -70,8 +70,8 @@ def orders_for(url: str, layout: Layout, role: Role, name: str, **more: object) 
     return Orders(odbc(url), role, name, statement, complete, fail, **more)  # type: ignore[arg-type]
 
 
+# Each process is forked from one that has loaded what it needs: a tenth of the time of a new Python.
 _FORKED: Final = multiprocessing.get_context("forkserver")
-"""Each process is forked from one that has loaded what it needs: a tenth of the time of a new Python."""
 _FORKED.set_forkserver_preload([carry_out.__module__])
 
 

@@ -13,11 +13,11 @@ import pyodbc
 
 Role = Literal["pusher", "popper"]
 
+# What a pusher or popper answers by trying again: it lost against another transaction, and nothing was done.
 BEGIN_ANEW: Final = frozenset({"40001", "40P01"})
-"""What a pusher or popper answers by trying again: it lost against another transaction, and nothing was done."""
 
+# What a pusher of a full ring comes to: to be tried again.
 FULL: Final = "QM003"
-"""What a pusher of a full ring comes to: to be tried again."""
 
 
 @dataclass(frozen=True)

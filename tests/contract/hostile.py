@@ -33,8 +33,8 @@ from tests.contract.operating import YES, desk_at
 from tests.facts import connected, query, wait_until
 
 Message = dict[str, Any]
+# A program is killed at one of its first so many words with the server.
 _CALLS: Final = 40
-"""A program is killed at one of its first so many words with the server."""
 
 
 @dataclass(slots=True)

@@ -24,8 +24,8 @@ _KEYS: Final = {
     "deferred": ", PRIMARY KEY (tenant, seq) DEFERRABLE INITIALLY DEFERRED",
     "state": ", UNIQUE (status, tenant, seq)",
 }
+# Those that make a row known.
 KEYED: Final = ("number", "whole", "unique", "deferred")
-"""Those that make a row known."""
 _PUSHED: Final = "INSERT INTO q (tenant, seq, status, lot, payload) VALUES (OLD.tenant, OLD.seq, 2, 0, OLD.payload)"
 
 
@@ -58,10 +58,12 @@ _TRIGGERS: Final = {
     "reverted": _Trigger("BEFORE UPDATE", 13, "NEW.status = OLD.status; RETURN NEW;", ("requeue",)),
     "rekeyed": _Trigger("BEFORE UPDATE", 15, "NEW.seq = NEW.seq + 70000; RETURN NEW;", ("requeue",)),
     "undone": _Trigger(
-        "AFTER UPDATE", 21,
-        "IF NEW.status = 1 THEN UPDATE q SET status = 2 WHERE payload = NEW.payload; END IF;", ("requeue",),
+        "AFTER UPDATE",
+        21,
+        "IF NEW.status = 1 THEN UPDATE q SET status = 2 WHERE payload = NEW.payload; END IF;",
+        ("requeue",),
     ),
-}  # fmt: skip
+}
 _CHILDREN: Final = ("NO ACTION", "RESTRICT", "CASCADE", "SET NULL", "NO ACTION DEFERRABLE INITIALLY DEFERRED")
 _POLICIES: Final = {
     "one": ("CREATE POLICY seen ON q TO {role} USING (lot <> 11) WITH CHECK (lot <> 12)",),
@@ -76,6 +78,7 @@ _BARRED: Final = {
     "one": {"purge": (), "requeue": (12,), "back": (12,)},
     "each": {"purge": (17, 18), "requeue": (17,), "back": (12,)},
 }
+# What happens to a table between plan and apply, each with some likelihood.
 CHANGES: Final = {
     "popped": ("UPDATE q SET status = 2, owner = 'else' WHERE lot = 1",),
     "done": ("UPDATE q SET status = 3 WHERE lot IN (2, 10)",),
@@ -113,10 +116,9 @@ CHANGES: Final = {
     "trigger": (
         "CREATE TRIGGER new_one BEFORE UPDATE ON q FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
     ),
-}  # fmt: skip
-"""What happens to a table between plan and apply, each with some likelihood."""
+}
+# The lot that others have locked meanwhile, perhaps.
 HELD: Final = 19
-"""The lot that others have locked meanwhile, perhaps."""
 
 
 class Drawn:
@@ -135,10 +137,17 @@ class Drawn:
         self.only_one = chance.random() < 0.3
         short = self.key == "number" or chance.random() < 0.5
         self.layout = Layout(
-            "q", "status", TableName("public", "q"), id="seq", key=() if short else ("tenant", "seq"),
-            state=StateColumn("status", 1, 2, 3, 4), started_at="since", owner=OwnerColumn("owner", "name"),
-            payload="payload", timeout_s=0.0,
-        )  # fmt: skip
+            "q",
+            "status",
+            TableName("public", "q"),
+            id="seq",
+            key=() if short else ("tenant", "seq"),
+            state=StateColumn("status", 1, 2, 3, 4),
+            started_at="since",
+            owner=OwnerColumn("owner", "name"),
+            payload="payload",
+            timeout_s=0.0,
+        )
 
     def __str__(self) -> str:
         parts = [self.act, f"key {self.key}", *self.triggers]

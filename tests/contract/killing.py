@@ -30,8 +30,8 @@ _FILL: Final = """
     SELECT {state}, {state} - 1, CASE {state} WHEN 2 THEN now() - interval '1 hour' END,
            CASE {state} WHEN 2 THEN '1/1' END, convert_to('message ' || i, 'UTF8')
     FROM generate_series(1, {rows}) AS i"""
+# The share of blows that fall anywhere after the start of the program, so perhaps while it plans.
 _EARLY: Final = 0.2
-"""The share of blows that fall anywhere after the start of the program, so perhaps while it plans."""
 
 
 @dataclass

@@ -16,18 +16,28 @@ from tests.facts import query
 
 Promise = Literal["any", "commit", "due", "lax", "newest", "number"]
 
+# The order in which each design promises to pop.
+#
+# `commit`: that in which pushes were committed, exactly. `lax`: by id, within the number of processes; `newest`: by id
+# downwards, likewise. `due`: by due time, likewise, and never before it. `number`: lap by lap in each slot, exactly,
+# and by number from slot to slot as far as processes keep up: a late one keeps its own popper alone. `any`: none.
 PROMISES: Final[dict[str, Promise]] = {
-    "batch_fast": "lax", "batch_single": "lax", "batch_split": "lax", "fifo": "lax", "flag": "lax", "heap": "any",
-    "lifo": "newest", "naive": "lax", "pending": "due", "ring": "number", "ring_classic": "number",
-    "ring_pointer": "number", "ring_subscribers": "number", "status": "lax", "strict_fifo": "commit",
-}  # fmt: skip
-"""The order in which each design promises to pop.
-
-``commit``: that in which pushes were committed, exactly. ``lax``: by id, within the number of processes; ``newest``:
-by id downwards, likewise. ``due``: by due time, likewise, and never before it. ``number``: lap by lap in
-each slot, exactly, and by number from slot to slot as far as processes keep up: a late one keeps its own popper alone.
-``any``: none.
-"""
+    "batch_fast": "lax",
+    "batch_single": "lax",
+    "batch_split": "lax",
+    "fifo": "lax",
+    "flag": "lax",
+    "heap": "any",
+    "lifo": "newest",
+    "naive": "lax",
+    "pending": "due",
+    "ring": "number",
+    "ring_classic": "number",
+    "ring_pointer": "number",
+    "ring_subscribers": "number",
+    "status": "lax",
+    "strict_fifo": "commit",
+}
 
 LOST: Final = """
     SELECT message, s.number FROM ledger_pushed

@@ -86,9 +86,18 @@ def reading(url: str, *layouts: Layout) -> Iterator[Reader]:
 def jobs(**changes: object) -> Layout:
     """A table of anybody's with all states."""
     plain = Layout(
-        "jobs", "status", TableName("public", "jobs"), id="id", state=STATES, started_at="started_at",
-        enqueued_at="pushed_at", owner=OwnerColumn("owner"), attempts="attempts", payload="payload", timeout_s=60.0,
-    )  # fmt: skip
+        "jobs",
+        "status",
+        TableName("public", "jobs"),
+        id="id",
+        state=STATES,
+        started_at="started_at",
+        enqueued_at="pushed_at",
+        owner=OwnerColumn("owner"),
+        attempts="attempts",
+        payload="payload",
+        timeout_s=60.0,
+    )
     return replace(plain, **changes)  # type: ignore[arg-type]  # the names are checked by replace
 
 

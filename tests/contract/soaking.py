@@ -15,10 +15,10 @@ from tests.contract.hammer import Hammer, orders_for, strike
 from tests.facts import connected, query, wait_until
 from tests.queues import call, made, opened
 
+# Rings that are repaired.
 MENDED: Final = ("ring", "ring_pointer", "ring_subscribers")
-"""Rings that are repaired."""
+# Longer than the keeper takes to repair what can be repaired.
 STUCK_S: Final = 3.0
-"""Longer than the keeper takes to repair what can be repaired."""
 DEADLOCKS: Final = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
 
 

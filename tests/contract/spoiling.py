@@ -10,13 +10,13 @@ from qmon.model.layout.layout import Layout
 from tests.facts import query
 from tests.queues import ENGINE, made
 
+# Changes the installed queue of a layout in the database of a URL.
 Spoil = Callable[[str, Layout], None]
-"""Changes the installed queue of a layout in the database of a URL."""
+# Uses a queue; true where the fault shows.
 Story = Callable[[str, Layout], bool]
-"""Uses a queue; true where the fault shows."""
 
+# What `trapped` returns where a trap is caught.
 BROKEN: Final = ["broken"]
-"""What ``trapped`` returns where a trap is caught."""
 
 
 def rewritten(verb: str, pattern: str, replacement: str = "") -> Spoil:

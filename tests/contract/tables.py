@@ -13,6 +13,7 @@ from tests.facts import connected
 
 ENGINE: Final = Postgres()
 
+# The tables of the five articles with PostgreSQL's types, by design.
 ARTICLES: Final = {
     "naive": """
         CREATE TABLE MyQ (message_id int NOT NULL, time timestamp NOT NULL, message char(300) NOT NULL);
@@ -55,8 +56,8 @@ ARTICLES: Final = {
         CREATE TABLE QueueData (QueueID int NOT NULL, TextData text NOT NULL);
         CREATE UNIQUE INDEX IX_QueueData ON QueueData (QueueID)""",
 }
-"""The tables of the five articles with PostgreSQL's types, by design."""
 
+# A queue as applications have it.
 JOBS: Final = """
     CREATE TABLE background_jobs (
         id bigserial PRIMARY KEY, status text NOT NULL DEFAULT 'queued', job_type text NOT NULL, args jsonb,
@@ -66,8 +67,8 @@ JOBS: Final = """
     CREATE INDEX ON background_jobs (run_at) WHERE status = 'queued';
     CREATE INDEX ON background_jobs (locked_at) WHERE status = 'running';
     CREATE INDEX ON background_jobs (id) WHERE status = 'failed'"""
-"""A queue as applications have it."""
 
+# Tables that are no queues.
 ORDINARY: Final = """
     CREATE TABLE customers (id serial PRIMARY KEY, name text NOT NULL, email text, status text, created_at timestamptz);
     CREATE TABLE users (id uuid PRIMARY KEY, login text UNIQUE, password_hash bytea, is_active boolean,
@@ -90,7 +91,6 @@ ORDINARY: Final = """
     CREATE TABLE settings (name text PRIMARY KEY, value text);
     CREATE TABLE todos (id serial PRIMARY KEY, title text, completed boolean DEFAULT false);
     CREATE TABLE blog_posts (id serial PRIMARY KEY, title text, body text, status text, published boolean)"""
-"""Tables that are no queues."""
 
 
 def make(url: str, sql: str) -> None:

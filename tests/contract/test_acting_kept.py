@@ -21,10 +21,14 @@ from tests.facts import connected, query
 from tests.queues import ENGINE, made, opened, target_of
 
 JOBS = Layout(
-    "jobs", "status", TableName("public", "jobs"), id="id",
-    state=StateColumn("status", "ready", "working", dead="dead"), attempts="tries",
+    "jobs",
+    "status",
+    TableName("public", "jobs"),
+    id="id",
+    state=StateColumn("status", "ready", "working", dead="dead"),
+    attempts="tries",
     started_at="taken",
-)  # fmt: skip
+)
 TAKEN = "taken timestamptz DEFAULT now() - interval '1 day')"
 WORKING = Choice(state="in_progress", owner_states=frozenset(OwnerState))
 
@@ -68,8 +72,9 @@ def test_the_plan_of_a_requeue_says_which_rows_without_a_key_cannot_be_undone(da
     undo = operator.undo(done.operation)
     assert undo.plan.count == 1
     assert {each.why: each.count for each in undo.plan.left_out} == {
-        "cannot be told apart from other messages": 3, "popped again, or changed since": 1,
-    }  # fmt: skip
+        "cannot be told apart from other messages": 3,
+        "popped again, or changed since": 1,
+    }
     assert applied(undo).done == 1
     assert query(database, "SELECT body FROM jobs WHERE status = 'working' ORDER BY id") == [("m0",), ("m3",)]
 
@@ -192,13 +197,16 @@ def label(url: str, role: str, column: str, *, provider: str = "anon", of_role: 
         raw.execute(
             "INSERT INTO pg_catalog.pg_seclabel SELECT attrelid, 'pg_class'::regclass, attnum, ?,"
             " 'MASKED WITH VALUE ''***''' FROM pg_attribute WHERE attrelid = 'jobs'::regclass AND attname = ?",
-            provider, column,
-        )  # fmt: skip
+            provider,
+            column,
+        )
         raw.execute(
             "INSERT INTO pg_catalog.pg_shseclabel SELECT oid, 'pg_authid'::regclass, ?, ? FROM pg_roles"
             " WHERE rolname = ?",
-            provider, of_role, role,
-        )  # fmt: skip
+            provider,
+            of_role,
+            role,
+        )
 
 
 @pytest.fixture

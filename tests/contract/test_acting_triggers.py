@@ -14,13 +14,22 @@ from tests.contract.operating import applied, desk_at
 from tests.facts import query
 
 JOBS = Layout(
-    "jobs", "status", TableName("public", "jobs"), id="id", state=StateColumn("status", "ready", "working", "done"),
+    "jobs",
+    "status",
+    TableName("public", "jobs"),
+    id="id",
+    state=StateColumn("status", "ready", "working", "done"),
     payload="body",
-)  # fmt: skip
+)
 HALVES = Layout(
-    "halves", "batch_split", TableName("public", "halves"), id="id", payload="body",
-    data_table=TableName("public", "bodies"), data_id="half",
-)  # fmt: skip
+    "halves",
+    "batch_split",
+    TableName("public", "halves"),
+    id="id",
+    payload="body",
+    data_table=TableName("public", "bodies"),
+    data_id="half",
+)
 WORKING = Choice(state="in_progress", owner_states=frozenset(OwnerState))
 WORKING_IDS = replace(WORKING, ids=("1", "2", "3"))
 
@@ -63,11 +72,14 @@ PUT_BACK = "INSERT INTO jobs (status, body) VALUES (OLD.status, OLD.body)"
         ("BEFORE DELETE", "", "OLD", "FOR EACH ROW", PUT_BACK),
         ("AFTER DELETE", "CONSTRAINT", "NULL", "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW", PUT_BACK),
         (
-            "AFTER DELETE", "", "NULL", "REFERENCING OLD TABLE AS gone FOR EACH STATEMENT",
+            "AFTER DELETE",
+            "",
+            "NULL",
+            "REFERENCING OLD TABLE AS gone FOR EACH STATEMENT",
             "INSERT INTO jobs (status, body) SELECT status, body FROM gone",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_purge_whose_rows_come_back_under_another_key_is_refused(
     database: str, tmp_path: Path, key: str, when: str, kind: str, gives: str, each: str, body: str
 ) -> None:
@@ -153,17 +165,35 @@ def test_the_second_half_of_a_message_is_watched_too(
         ("BEFORE UPDATE", "NEW.status = OLD.status", "NEW", "", "a trigger changed it back"),
         ("BEFORE UPDATE", "NULL", "NULL", "", "keep it from being written"),
         (
-            "AFTER UPDATE OF body, status", "IF pg_trigger_depth() = 1 THEN UPDATE jobs SET status = OLD.status "
-            "WHERE id = NEW.id; END IF", "NULL", "", "wrote it once more",
+            "AFTER UPDATE OF body, status",
+            "IF pg_trigger_depth() = 1 THEN UPDATE jobs SET status = OLD.status WHERE id = NEW.id; END IF",
+            "NULL",
+            "",
+            "wrote it once more",
         ),
-        ("AFTER UPDATE", "INSERT INTO jobs (status, body) VALUES (NEW.status, NEW.body)", "NULL", "",
-         "a trigger inserts further rows into the table: spring"),
-        ("AFTER UPDATE", "DELETE FROM jobs WHERE id = NEW.id + 6", "NULL", "",
-         "a trigger changes or deletes other rows of the table: spring"),
-        ("AFTER UPDATE", "UPDATE jobs SET body = '' WHERE id = NEW.id + 6 AND pg_trigger_depth() = 1", "NULL", "",
-         "a trigger changes or deletes other rows of the table: spring"),
+        (
+            "AFTER UPDATE",
+            "INSERT INTO jobs (status, body) VALUES (NEW.status, NEW.body)",
+            "NULL",
+            "",
+            "a trigger inserts further rows into the table: spring",
+        ),
+        (
+            "AFTER UPDATE",
+            "DELETE FROM jobs WHERE id = NEW.id + 6",
+            "NULL",
+            "",
+            "a trigger changes or deletes other rows of the table: spring",
+        ),
+        (
+            "AFTER UPDATE",
+            "UPDATE jobs SET body = '' WHERE id = NEW.id + 6 AND pg_trigger_depth() = 1",
+            "NULL",
+            "",
+            "a trigger changes or deletes other rows of the table: spring",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_requeue_and_its_undo_tell_what_triggers_do(
     database: str, tmp_path: Path, when: str, body: str, gives: str, kind: str, reason: str
 ) -> None:
@@ -203,15 +233,18 @@ def test_a_requeue_may_move_rows_to_another_partition_under_triggers(database: s
 @pytest.mark.parametrize(
     ("when", "body", "gives", "reason"),
     [
-        ("AFTER INSERT",
-         "IF pg_trigger_depth() = 1 THEN INSERT INTO jobs (status, body) VALUES (NEW.status, 'twin'); END IF",
-         "NULL", "a trigger inserts further rows into the table: spring"),
+        (
+            "AFTER INSERT",
+            "IF pg_trigger_depth() = 1 THEN INSERT INTO jobs (status, body) VALUES (NEW.status, 'twin'); END IF",
+            "NULL",
+            "a trigger inserts further rows into the table: spring",
+        ),
         ("AFTER INSERT", "UPDATE jobs SET status = 'done' WHERE id = NEW.id", "NULL", "triggers"),
         ("AFTER INSERT", "DELETE FROM jobs WHERE id = NEW.id", "NULL", "trigger"),
         ("BEFORE INSERT", "NULL", "NULL", "the table's triggers keep it out"),
         ("AFTER INSERT", "DELETE FROM jobs WHERE status = 'working'", "NULL", "trigger"),
     ],
-)  # fmt: skip
+)
 def test_an_undo_of_a_purge_tells_what_triggers_do(
     database: str, tmp_path: Path, key: str, when: str, body: str, gives: str, reason: str
 ) -> None:
@@ -240,9 +273,10 @@ def test_an_undo_says_how_many_rows_came_back_with_other_values_in_columns_that_
     operator = Operator(desk_at(database, tmp_path))
     purged = applied(operator.purge(JOBS, Choice(state="ready")))
     trigger(
-        database, "AFTER INSERT",
+        database,
+        "AFTER INSERT",
         "IF pg_trigger_depth() = 1 THEN UPDATE jobs SET seen = now() WHERE id = NEW.id; END IF",
-    )  # fmt: skip
+    )
     undone = applied(operator.undo(purged.operation))
     assert (undone.done, undone.refused) == (12, 0)
     assert "12 came back with other values in columns that a trigger writes" in reasons(undone)

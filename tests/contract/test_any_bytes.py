@@ -25,8 +25,8 @@ from tests.facts import query
 pytestmark = pytest.mark.server
 
 ALL: Final = frozenset({OwnerState.DEAD, OwnerState.ALIVE, OwnerState.UNKNOWN})
+# `Jårg` in Latin-1.
 LATIN: Final = "convert_from('\\x4ae57267'::bytea, 'SQL_ASCII')"
-"""``Jårg`` in Latin-1."""
 JOBS: Final = (
     "CREATE TABLE jobs (id bigint PRIMARY KEY, status text NOT NULL, owner text, body text, error text,"
     " attempts int NOT NULL DEFAULT 1, started_at timestamptz, created_at timestamptz NOT NULL DEFAULT now())",
@@ -39,10 +39,18 @@ JOBS: Final = (
     "INSERT INTO jobs SELECT 15, 'ready', NULL, convert_from('\\xc3a5'::bytea, 'SQL_ASCII')",
 )
 LAYOUT: Final = Layout(
-    "jobs", "status", TableName("public", "jobs"), "id", state=StateColumn("status", "ready", "working", dead="dead"),
-    started_at="started_at", enqueued_at="created_at", owner=OwnerColumn("owner", "name"), attempts="attempts",
-    payload="body", error="error",
-)  # fmt: skip
+    "jobs",
+    "status",
+    TableName("public", "jobs"),
+    "id",
+    state=StateColumn("status", "ready", "working", dead="dead"),
+    started_at="started_at",
+    enqueued_at="created_at",
+    owner=OwnerColumn("owner", "name"),
+    attempts="attempts",
+    payload="body",
+    error="error",
+)
 
 
 @pytest.fixture
@@ -101,13 +109,19 @@ def test_an_owner_is_chosen_by_bytes_that_are_not_utf_8(any_bytes: str, tmp_path
     assert prepared.plan.count == 6
 
 
+# Keys: the first two look the same with replacement characters, the fourth is spelt as the first is shown.
 NAMES: Final = (b"a\xe5", b"a\xe6", "a\u00e5".encode(), b"a<E5>", b"a\\\xe5", b"a/\xe5,", b"plain", "a\ufffd".encode())
-"""Keys: the first two look the same with replacement characters, the fourth is spelt as the first is shown."""
 SHOWN: Final = ("a<E5>", "a<E6>", "a\u00e5", "a<3C>E5>", "a\\<E5>", "a/<E5>,", "plain", "a\ufffd")
 NAMED: Final = replace(
-    LAYOUT, queue="named", table=TableName("public", "named"), id="name", started_at=None, owner=None, attempts=None,
+    LAYOUT,
+    queue="named",
+    table=TableName("public", "named"),
+    id="name",
+    started_at=None,
+    owner=None,
+    attempts=None,
     error=None,
-)  # fmt: skip
+)
 
 
 def _named(url: str, key: str) -> None:

@@ -113,11 +113,11 @@ def popped_by_every_way(place: Place, connection: Connection, use: Statements, p
         assert use.value(connection, "archive", {"limit": 10}) == pushed
 
 
+# A setting of the queues' tables, by engine, and its values.
 ANYWHERE_SETTINGS: Final = {
     "postgres": ("persistence", {"permanent"}),
     "sqlserver": ("lock escalation", {"table", "auto", "disabled"}),
 }
-"""A setting of the queues' tables, by engine, and its values."""
 
 
 def test_every_probe_of_every_design_works(place: Place) -> None:

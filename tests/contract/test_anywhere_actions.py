@@ -26,18 +26,26 @@ from tests.contract.watching import watching
 from tests.facts import wait_until
 
 ANY_OWNER: Final = frozenset(OwnerState)
+# Designs whose rows say in which state they are.
 STATES: Final = ("status", "flag", "batch_single", "batch_split", "batch_fast")
-"""Designs whose rows say in which state they are."""
+# Those whose pops delete: what is in progress is an open transaction.
 DELETING: Final = ("naive", "heap", "fifo", "lifo", "pending", "strict_fifo")
-"""Those whose pops delete: what is in progress is an open transaction."""
 RINGS: Final = ("ring", "ring_pointer", "ring_subscribers")
 ARCHIVING: Final = ("flag", "batch_single", "batch_split", "batch_fast")
 JOBS: Final = "CREATE TABLE jobs (id int NOT NULL PRIMARY KEY, place int NOT NULL, state int NOT NULL, payload {text})"
+# A table that somebody else has made, whose messages are popped by a number.
 JOB: Final = Layout(
-    "jobs", "status", TableName("", "jobs"), id="id", state=StateColumn("state", 0, 1, 2), payload="payload",
-    order=(Order("place"), Order("id")), writes=(Write("ready", "place", "front"),), source=LayoutSource.CONFIGURATION,
-)  # fmt: skip
-"""A table that somebody else has made, whose messages are popped by a number."""
+    "jobs",
+    "status",
+    TableName("", "jobs"),
+    id="id",
+    state=StateColumn("state", 0, 1, 2),
+    payload="payload",
+    order=(Order("place"), Order("id")),
+    writes=(Write("ready", "place", "front"),),
+    source=LayoutSource.CONFIGURATION,
+)
+# A trigger that writes elsewhere, and whose count of rows comes before that of who has fired it.
 WRITERS: Final = {
     "postgres": (
         "CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN"
@@ -46,7 +54,6 @@ WRITERS: Final = {
     ),
     "sqlserver": ("CREATE TRIGGER noted ON jobs AFTER DELETE AS INSERT INTO notes (id) SELECT id FROM deleted",),
 }
-"""A trigger that writes elsewhere, and whose count of rows comes before that of who has fired it."""
 
 
 def table(place: Place, layout: Layout) -> str:

@@ -58,9 +58,16 @@ def test_the_loops_of_every_design_count_what_its_tables_hold(place: Place) -> N
 def test_designs_are_measured_side_by_side_and_nothing_is_left(place: Place, *, whole: bool) -> None:
     designs = available(place.engine) if whole else LIGHT
     plan = BenchPlan(
-        designs, pushers=2, poppers=2, seconds=0.25, warm_up_s=0.25, batches=(1,), ring_size=500, rows=120,
+        designs,
+        pushers=2,
+        poppers=2,
+        seconds=0.25,
+        warm_up_s=0.25,
+        batches=(1,),
+        ring_size=500,
+        rows=120,
         payload_bytes=9_000,
-    )  # fmt: skip
+    )
     report = run_bench(place.target, plan, new_schema(), install_trial)
     assert [(each.case.design, each.case.held) for each in report.outcomes] == [
         (design, held) for held in (False, True) for design in designs

@@ -37,8 +37,9 @@ def at_work(server: EmbeddedServer) -> subprocess.Popen[str]:
         run = contract(server, *(ROLES if LONG else LIGHT))
         wait_until(
             lambda run=run: run.poll() is not None or query(server.url(), MADE if LONG else INSIDE),  # type: ignore[misc]
-            60, what="it is at work",
-        )  # fmt: skip
+            60,
+            what="it is at work",
+        )
         if run.poll() is None:
             return run
         run.communicate()

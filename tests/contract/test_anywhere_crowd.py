@@ -10,8 +10,8 @@ from tests.contract.anywhere import Place, some
 from tests.contract.anywhere_crowd import Crowd
 from tests.queues import DESIGNS
 
+# All but the one that stops for good where a number is lost.
 WHOLE: Final = tuple(design for design in DESIGNS if design != "ring_classic")
-"""All but the one that stops for good where a number is lost."""
 
 
 def test_the_ledger_tells_what_is_missing_popped_twice_or_never_pushed(place: Place) -> None:

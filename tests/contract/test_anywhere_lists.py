@@ -17,6 +17,7 @@ from tests.queues import DESIGNS
 
 pytestmark = pytest.mark.once  # qmon polls in READ UNCOMMITTED, which knows no row versions
 
+# What is in each state of the tables.
 IDS: Final = {
     ("tasks", "ready"): ["1", "2"],
     ("tasks", "scheduled"): ["3"],
@@ -30,7 +31,6 @@ IDS: Final = {
     ("loose", "in_progress"): ["3"],
     ("local", "ready"): ["1", "2"],
 }
-"""What is in each state of the tables."""
 
 
 def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:

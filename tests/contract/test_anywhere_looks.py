@@ -72,15 +72,22 @@ def layouts(place: Place) -> list[Layout]:
     states = StateColumn("state", 0, 1)
     return [
         Layout(
-            "tasks", "status", table("tasks"), id="id", state=StateColumn("state", 0, 1, dead=3), due_at="run_at",
-            started_at="started_at", attempts="attempts", payload="payload",
+            "tasks",
+            "status",
+            table("tasks"),
+            id="id",
+            state=StateColumn("state", 0, 1, dead=3),
+            due_at="run_at",
+            started_at="started_at",
+            attempts="attempts",
+            payload="payload",
         ),
         Layout("ranked", "naive", table("ranked"), id="id", priority="rank", payload="payload"),
         Layout("staged", "status", table("staged"), id="id", priority="rank", state=states, payload="payload"),
         Layout("loose", "status", table("loose"), id="id", state=states, payload="payload"),
         Layout("heaped", "status", table("heaped"), state=states, payload="payload"),
         Layout("local", "naive", table("local"), id="id", enqueued_at="at"),
-    ]  # fmt: skip
+    ]
 
 
 def test_tables_of_every_making_have_the_figures_that_sql_counts(place: Place) -> None:

@@ -32,6 +32,7 @@ pytestmark = pytest.mark.once
 ANYBODY: Final = Choice(owner_states=frozenset(OwnerState))
 DESIGNS: Final = ("status", "batch_fast", "fifo", "ring")
 SECRETS: Final = ("CREATE TABLE secrets (id int {identity} NOT NULL PRIMARY KEY, word {text})",)
+# What applications have that push and pop: on SQL Server the procedures and nothing else.
 WORKERS: Final = {
     "postgres": (
         'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "{0}"',
@@ -39,44 +40,69 @@ WORKERS: Final = {
     ),
     "sqlserver": ("GRANT EXECUTE ON SCHEMA::dbo TO [{0}]",),
 }
-"""What applications have that push and pop: on SQL Server the procedures and nothing else."""
+# What an operator may not.
 KEPT_OUT: Final = {
     "postgres": (
-        "DROP TABLE status", "TRUNCATE status", "ALTER TABLE status ADD COLUMN x int", "CREATE TABLE mine (id int)",
+        "DROP TABLE status",
+        "TRUNCATE status",
+        "ALTER TABLE status ADD COLUMN x int",
+        "CREATE TABLE mine (id int)",
         "CREATE TRIGGER mine AFTER DELETE ON status FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
-        "SELECT * FROM secrets", "INSERT INTO secrets (word) VALUES ('x')", "DELETE FROM qmon.operations",
-        "CREATE TABLE qmon.mine (id int)", "UPDATE qmon.operations SET done = 0",
-        "UPDATE qmon.pauses SET lifted_by = 'x'", "DELETE FROM qmon.queues", "UPDATE qmon.queues SET design = 'x'",
+        "SELECT * FROM secrets",
+        "INSERT INTO secrets (word) VALUES ('x')",
+        "DELETE FROM qmon.operations",
+        "CREATE TABLE qmon.mine (id int)",
+        "UPDATE qmon.operations SET done = 0",
+        "UPDATE qmon.pauses SET lifted_by = 'x'",
+        "DELETE FROM qmon.queues",
+        "UPDATE qmon.queues SET design = 'x'",
         "DELETE FROM qmon.stores",
     ),
     "sqlserver": (
-        "DROP TABLE status", "TRUNCATE TABLE status", "ALTER TABLE status ADD x int", "CREATE TABLE mine (id int)",
-        "CREATE TRIGGER mine ON status AFTER DELETE AS RETURN", "SELECT * FROM secrets",
-        "INSERT INTO secrets (word) VALUES ('x')", "DELETE FROM qmon.operations",
-        "UPDATE qmon.operations SET done = 0", "INSERT INTO qmon.operations (id) VALUES ('x')",
-        "UPDATE qmon.pauses SET lifted_by = N'x'", "INSERT INTO qmon.pauses (queue) VALUES (N'x')",
-        "DELETE FROM qmon.queues", "UPDATE qmon.queues SET design = N'x'", "DELETE FROM qmon.stores",
+        "DROP TABLE status",
+        "TRUNCATE TABLE status",
+        "ALTER TABLE status ADD x int",
+        "CREATE TABLE mine (id int)",
+        "CREATE TRIGGER mine ON status AFTER DELETE AS RETURN",
+        "SELECT * FROM secrets",
+        "INSERT INTO secrets (word) VALUES ('x')",
+        "DELETE FROM qmon.operations",
+        "UPDATE qmon.operations SET done = 0",
+        "INSERT INTO qmon.operations (id) VALUES ('x')",
+        "UPDATE qmon.pauses SET lifted_by = N'x'",
+        "INSERT INTO qmon.pauses (queue) VALUES (N'x')",
+        "DELETE FROM qmon.queues",
+        "UPDATE qmon.queues SET design = N'x'",
+        "DELETE FROM qmon.stores",
         "CREATE TRIGGER qmon.mine ON qmon.operations AFTER INSERT AS RETURN",
         "ALTER PROCEDURE qmon.operation_end AS RETURN",
-        "CREATE TABLE qmon_store.mine (id int)", "CREATE TABLE qmon.mine (id int)",
-        "ALTER PROCEDURE qmon.make_store AS RETURN", "EXECUTE AS USER = 'dbo'", "SET IDENTITY_INSERT status ON",
-        "CREATE USER mine WITHOUT LOGIN", "ALTER ROLE db_owner ADD MEMBER qmon_operator",
+        "CREATE TABLE qmon_store.mine (id int)",
+        "CREATE TABLE qmon.mine (id int)",
+        "ALTER PROCEDURE qmon.make_store AS RETURN",
+        "EXECUTE AS USER = 'dbo'",
+        "SET IDENTITY_INSERT status ON",
+        "CREATE USER mine WITHOUT LOGIN",
+        "ALTER ROLE db_owner ADD MEMBER qmon_operator",
     ),
-}  # fmt: skip
-"""What an operator may not."""
+}
+# What would change an operation that has ended: the server says that it changed no row.
 FINISHED: Final = {
     "postgres": (
-        "SELECT qmon.operation_count('{0}', 1, 0, 0, 0, 0)", "SELECT qmon.operation_end('{0}', 'failed', '[]')",
-        "SELECT qmon.operation_undone('{0}', 1)", "SELECT qmon.operation_emptied('{0}', 1)",
+        "SELECT qmon.operation_count('{0}', 1, 0, 0, 0, 0)",
+        "SELECT qmon.operation_end('{0}', 'failed', '[]')",
+        "SELECT qmon.operation_undone('{0}', 1)",
+        "SELECT qmon.operation_emptied('{0}', 1)",
     ),
     "sqlserver": (
         "EXEC qmon.operation_count @id = '{0}', @done = 1, @skipped = 0, @changed = 0, @refused = 0, @busy_s = 0",
         "EXEC qmon.operation_end @id = '{0}', @state = 'failed', @notes = N'[]'",
-        "EXEC qmon.operation_undone @id = '{0}', @done = 1", "EXEC qmon.operation_emptied @id = '{0}', @done = 1",
+        "EXEC qmon.operation_undone @id = '{0}', @done = 1",
+        "EXEC qmon.operation_emptied @id = '{0}', @done = 1",
     ),
-}  # fmt: skip
-"""What would change an operation that has ended: the server says that it changed no row."""
+}
 _STORE: Final = "EXEC qmon.make_store @about = N'x', @structure = N'[]', @found_by = N'qmon_row', @table = {table}"
+# The two procedures that run as their owner, asked for what their caller may not do himself. `{table}`: one that he may
+# not read.
 MISUSED: Final = (
     _STORE + ", @kind = 'kept', @columns = N'<r k=\"id\" /><r k=\"word\" />'",
     _STORE.format(table="{status}") + ", @kind = 'kept', @columns = N'<r k=\"id] FROM secrets--\" />'",
@@ -84,8 +110,6 @@ MISUSED: Final = (
     "EXEC qmon.put_back @table = {table}, @trash = {trash}, @rows = N'<r k=\"1\" />'",
     "EXEC qmon.put_back @table = {status}, @trash = {table}, @rows = N'<r k=\"1\" />'",
 )
-"""The two procedures that run as their owner, asked for what their caller may not do himself. ``{table}``: one that he
-may not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +118,8 @@ class Shop:
 
     place: Place
     layouts: dict[str, Layout]
+    # An operation of that time.
     purged: str
-    """An operation of that time."""
 
 
 @pytest.fixture

@@ -27,9 +27,15 @@ HOSTILE = """'; DROP TABLE x; -- "a" [b]] [red]x[/] {y} \U0001f418 \n % ? :z"""
 
 def plan(**more: object) -> Plan:
     facts: dict[str, object] = {
-        "kind": Kind.REQUEUE, "target": "test", "queue": "orders", "title": "", "count": 5, "unit": "messages",
-        "predicate": "all", "sql": (),
-    }  # fmt: skip
+        "kind": Kind.REQUEUE,
+        "target": "test",
+        "queue": "orders",
+        "title": "",
+        "count": 5,
+        "unit": "messages",
+        "predicate": "all",
+        "sql": (),
+    }
     return Plan(**(facts | more))  # type: ignore[arg-type]
 
 

@@ -22,9 +22,12 @@ from tests.facts import fresh_database, query, wait_until
 def own_server() -> Iterator[EmbeddedServer]:
     """A server that keeps prepared transactions and lets many in."""
     settings = {
-        "max_connections": "120", "max_prepared_transactions": "10", "fsync": "off", "deadlock_timeout": "30s",
+        "max_connections": "120",
+        "max_prepared_transactions": "10",
+        "fsync": "off",
+        "deadlock_timeout": "30s",
         "shared_preload_libraries": "pg_stat_statements",
-    }  # fmt: skip
+    }
     with EmbeddedServer(settings=settings) as running:
         yield running
 
@@ -147,9 +150,13 @@ def test_parallel_workers_stand_under_their_leader(url: str) -> None:
     with watching(url) as watched, open_sessions(url) as s:
         a = s.open("a", "LOCK TABLE other IN ACCESS EXCLUSIVE MODE")
         leader = s.open(
-            "leader", "SET parallel_leader_participation = off", "SET min_parallel_table_scan_size = 0",
-            "SET parallel_setup_cost = 0", "SET parallel_tuple_cost = 0", "SET max_parallel_workers_per_gather = 2",
-        )  # fmt: skip
+            "leader",
+            "SET parallel_leader_participation = off",
+            "SET min_parallel_table_scan_size = 0",
+            "SET parallel_setup_cost = 0",
+            "SET parallel_tuple_cost = 0",
+            "SET max_parallel_workers_per_gather = 2",
+        )
         s.go("leader", "SELECT sum(look(n)) FROM big")
         workers = "SELECT count(*) FROM pg_stat_activity WHERE leader_pid = ? AND wait_event_type = 'Lock'"
         wait_until(lambda: query(url, workers, leader) == [(2,)], what="both workers wait")
@@ -210,8 +217,10 @@ def test_nothing_is_asked_while_nobody_waits(url: str) -> None:
 @pytest.mark.parametrize("count", [2, 12, 60])
 def test_trees_of_many_sessions(url: str, count: int) -> None:
     chance = random.Random(count)
-    blockers = {n: [] if n % 20 == 0 else sorted(chance.sample(range(n), min(n, chance.choice((1, 1, 2))))) for n in
-                range(count)}  # fmt: skip
+    blockers = {
+        n: [] if n % 20 == 0 else sorted(chance.sample(range(n), min(n, chance.choice((1, 1, 2)))))
+        for n in range(count)
+    }
     with watching(url) as watched, open_sessions(url) as s:
         stand(s, blockers)
         found = seen(watched, sum(1 for held in blockers.values() if held))
@@ -226,8 +235,11 @@ def test_trees_of_many_sessions(url: str, count: int) -> None:
 
 def test_everything_locked_names_who_does_it_and_clears_when_it_lets_go(url: str) -> None:
     installed(url, "status", "strict_fifo", "fifo")
-    query(url, "SELECT status_push('x'::bytea), strict_fifo_push('x'::bytea), fifo_push('x'::bytea)"
-          " FROM generate_series(1, 20)")  # fmt: skip
+    query(
+        url,
+        "SELECT status_push('x'::bytea), strict_fifo_push('x'::bytea), fifo_push('x'::bytea)"
+        " FROM generate_series(1, 20)",
+    )
     with watching(url) as watched, open_sessions(url) as s:
         sleeper = s.open("sleeper", "SELECT * FROM status FOR UPDATE")
         popper = s.open("popper", "SELECT * FROM strict_fifo_pop()")

@@ -55,8 +55,10 @@ def test_a_statement_of_the_first_look_may_take_longer_than_one_of_a_poll_and_th
         poller.close()
     assert limits == ["30s", "1s"]
     assert [(state.phase, state.reason) for state in states[:3]] == [
-        (Phase.CONNECTING, ""), (Phase.CONNECTING, READING), (Phase.LIVE, ""),
-    ]  # fmt: skip
+        (Phase.CONNECTING, ""),
+        (Phase.CONNECTING, READING),
+        (Phase.LIVE, ""),
+    ]
     assert [state.catalog for state in states[:3]] == [False, True, False]
     assert "first time on a cold server may take 30 s" in READING
 
@@ -92,9 +94,13 @@ def test_a_look_gives_up_after_the_second_try_with_the_reason(database: str, hol
 
 def test_status_prints_what_it_waits_for_beside_the_figures(database: str, holder: pyodbc.Connection) -> None:
     running = subprocess.Popen(
-        program("status", database, "-o", "json", "--over", "500ms"), env=surroundings(), stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        program("status", database, "-o", "json", "--over", "500ms"),
+        env=surroundings(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert running.stderr is not None
     said = running.stderr.readline()
     holder.rollback()

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.server
 EVIL: Final = '"; drop table x; --'
 QUOTED: Final = EVIL.replace('"', '""')
 SECONDS: Final = "extract(epoch FROM now() {})"
+# By name the type of a column, a time so much later than now, and what the configuration says.
 TIMES: Final = {
     "with a zone": ("timestamptz", "now() {}", ""),
     "UTC by its default": ("timestamp DEFAULT timezone('UTC', now())", "timezone('UTC', now() {})", ""),
@@ -35,7 +36,6 @@ TIMES: Final = {
     "ticks": ("bigint", f"CAST(({SECONDS} + 62135596800) * 10000000 AS bigint)", 'times = "ticks"'),
     "seconds beside a zone": ("timestamptz", "now() {}", 'times = "unix"'),
 }
-"""By name the type of a column, a time so much later than now, and what the configuration says."""
 
 
 def configured(text: str) -> tuple[ConfiguredQueue, ...]:
@@ -66,10 +66,12 @@ def test_times_are_what_their_type_their_default_or_the_configuration_says(kind:
     query(database, f"ALTER DATABASE {name} SET timezone = 'Asia/Tokyo'")
     query(database, f"CREATE TABLE jobs (id bigserial PRIMARY KEY, status text, q text, due {column}, taken {column})")
     rows = [
-        ("new", "a", "- interval '90 s'", None), ("new", "a", "+ interval '1 h'", None),
+        ("new", "a", "- interval '90 s'", None),
+        ("new", "a", "+ interval '1 h'", None),
         ("new", "b", "- interval '1 s'", None),
-        ("busy", "a", "- interval '1 h'", "- interval '20 m'"), ("busy", "b", "- interval '1 h'", "- interval '20 s'"),
-    ]  # fmt: skip
+        ("busy", "a", "- interval '1 h'", "- interval '20 m'"),
+        ("busy", "b", "- interval '1 h'", "- interval '20 s'"),
+    ]
     for status, queue, due, taken in rows:
         busy = "NULL" if taken is None else at.format(taken)
         query(

@@ -28,9 +28,16 @@ from tests.contract.watching import Watched, connect, installed, target_of, watc
 from tests.facts import connected, query, wait_until
 
 JOBS: Final = Layout(
-    "jobs", "status", TableName("public", "jobs"), id="id", started_at="started_at", enqueued_at="created_at",
-    state=StateColumn("status", "ready", "working", "done", "dead"), due_at="due_at", timeout_s=600.0,
-)  # fmt: skip
+    "jobs",
+    "status",
+    TableName("public", "jobs"),
+    id="id",
+    started_at="started_at",
+    enqueued_at="created_at",
+    state=StateColumn("status", "ready", "working", "done", "dead"),
+    due_at="due_at",
+    timeout_s=600.0,
+)
 COLUMNS: Final = (
     "id bigint GENERATED ALWAYS AS IDENTITY, status text NOT NULL, created_at timestamptz NOT NULL DEFAULT now(),"
     " started_at timestamptz, due_at timestamptz, payload text"
@@ -169,9 +176,13 @@ def test_ranges_add_up_to_the_table_and_each_reads_its_own_pages_only(
     assert told.ranges > 5
     assert expected.ranges == 1
     same = replace(
-        expected, counted_at=told.counted_at, took_s=told.took_s, every_s=told.every_s, ranges=told.ranges,
+        expected,
+        counted_at=told.counted_at,
+        took_s=told.took_s,
+        every_s=told.every_s,
+        ranges=told.ranges,
         began_at=told.began_at,
-    )  # fmt: skip
+    )
     assert told == same
     assert told.ready > 0
     plan = _plan(database, spec, statements, f"probe/scan{state}")

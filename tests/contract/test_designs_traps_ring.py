@@ -18,8 +18,8 @@ from tests.queues import call, made, opened, run
 
 LAPS = 4
 ONE_READER = ("ring", "ring_pointer")
+# Poppers that do not look for orphans: without that, these would make up for many a fault.
 BLIND = rewritten("settle", "RETURN v_orphan;", "RETURN NULL;")
-"""Poppers that do not look for orphans: without that, these would make up for many a fault."""
 
 
 def draw(connection: Connection, layout: Layout, sequence: str) -> None:

@@ -38,9 +38,17 @@ def test_all_of_them_side_by_side_and_no_ordinary_table_with_confidence(database
     findings = found(database)
     confident = {name for name, finding in findings.items() if likely(finding)}
     assert confident == {
-        "public.myq", "public.heapqueue", "public.fifoqueue", "public.lifoqueue", "public.pendingqueue",
-        "public.Queue", "public.TABLE", "public.queueslow", "public.queuemeta", "public.background_jobs",
-    }  # fmt: skip
+        "public.myq",
+        "public.heapqueue",
+        "public.fifoqueue",
+        "public.lifoqueue",
+        "public.pendingqueue",
+        "public.Queue",
+        "public.TABLE",
+        "public.queueslow",
+        "public.queuemeta",
+        "public.background_jobs",
+    }
     assert all(f.score < LIKELY for name, f in findings.items() if name not in confident)
 
 
@@ -113,7 +121,7 @@ def test_a_table_whose_rows_come_and_go_is_found_whatever_it_is_called(database:
 
 
 def test_hostile_names_are_found_and_read(database: str) -> None:
-    hostile = ['a]]b].[c d', '"; drop table x; --', "queue 🐘 'quoted'", "{table} :head ? %s queue"]  # fmt: skip
+    hostile = ["a]]b].[c d", '"; drop table x; --', "queue 🐘 'quoted'", "{table} :head ? %s queue"]
     for name in hostile:
         quoted = '"' + name.replace('"', '""') + '"'
         make(

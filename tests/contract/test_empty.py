@@ -13,9 +13,14 @@ from tests.contract.watching import target_of, watching
 from tests.facts import connected, query
 
 STATES: Final = Layout(
-    "jobs", "status", TableName("public", "jobs"), id="seq", key=("tenant", "seq"),
-    state=StateColumn("status", "ready", "working", "done", "dead", "held"), due_at="due_at",
-)  # fmt: skip
+    "jobs",
+    "status",
+    TableName("public", "jobs"),
+    id="seq",
+    key=("tenant", "seq"),
+    state=StateColumn("status", "ready", "working", "done", "dead", "held"),
+    due_at="due_at",
+)
 DELETES: Final = Layout("jobs", "fifo", TableName("public", "jobs"), id="seq", key=("tenant", "seq"), due_at="due_at")
 NO_KEY: Final = Layout("jobs", "status", TableName("public", "jobs"), state=STATES.state, started_at="started_at")
 COLUMNS: Final = """tenant int NOT NULL DEFAULT 1, seq int GENERATED ALWAYS AS IDENTITY, status text DEFAULT 'ready',

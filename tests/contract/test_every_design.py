@@ -19,11 +19,16 @@ from tests.facts import connected, query
 from tests.queues import BYTES, DESIGNS
 
 READY: Final = {
-    "status": "status = 1", "flag": "processed = 0",
-    "batch_single": "status = 0", "batch_split": "status = 0", "batch_fast": "status = 0",
-    "ring": "message_id IS NOT NULL", "ring_classic": "message_id IS NOT NULL",
-    "ring_pointer": "message_id IS NOT NULL", "ring_subscribers": "message_id IS NOT NULL",
-}  # fmt: skip
+    "status": "status = 1",
+    "flag": "processed = 0",
+    "batch_single": "status = 0",
+    "batch_split": "status = 0",
+    "batch_fast": "status = 0",
+    "ring": "message_id IS NOT NULL",
+    "ring_classic": "message_id IS NOT NULL",
+    "ring_pointer": "message_id IS NOT NULL",
+    "ring_subscribers": "message_id IS NOT NULL",
+}
 WALKED: Final = ("batch_single", "batch_split")
 COMPLETING: Final = ("batch_fast", "batch_single", "batch_split", "status")
 
@@ -57,12 +62,20 @@ def test_all_designs_under_light_load_show_their_depth_and_rates_and_no_wrong_ve
     layouts = installed(database, *DESIGNS, ring_size=500)
     loads = [
         QueueLoad(
-            each, pushers=1, poppers=1, rate=24, pop_rate=16, message_bytes=100, keeper=True, requeue_after_s=60,
-            own_processes=False, rollback_share=0.0 if each.design == "ring_classic" else 0.2,
+            each,
+            pushers=1,
+            poppers=1,
+            rate=24,
+            pop_rate=16,
+            message_bytes=100,
+            keeper=True,
+            requeue_after_s=60,
+            own_processes=False,
+            rollback_share=0.0 if each.design == "ring_classic" else 0.2,
             fail_share=0.0 if each.ring is not None else 0.1,
         )
         for each in layouts
-    ]  # fmt: skip
+    ]
     with Load(target_of(database), loads) as load, watching(database) as watched:
         # A session that finds another at the counters hands in its own later: the polls after that have them.
         view = watched.view(lambda v: (v.queues[0].window_s or 0) >= 7.5 and rates_agree(load, v))

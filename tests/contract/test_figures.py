@@ -227,9 +227,14 @@ def test_a_role_with_nothing_but_select_sees_the_queue_and_is_told_what_is_missi
     try:
         url = database.replace("postgres@", f"viewer_{name}@")
         layout = Layout(
-            "status", "status", TableName("public", "status"), id="id", state=StateColumn("status", 1, 2, None, 3),
-            started_at="started_at", owner=OwnerColumn("owner", "session"),
-        )  # fmt: skip
+            "status",
+            "status",
+            TableName("public", "status"),
+            id="id",
+            state=StateColumn("status", 1, 2, None, 3),
+            started_at="started_at",
+            owner=OwnerColumn("owner", "session"),
+        )
         report = status_object(view_over(target_of(url), [layout], over_s=1.0))
         assert report["queues"][0]["ready"] == 7
         sessions = next(f for f in report["failures"] if f["probe"] == "sessions")

@@ -109,9 +109,11 @@ def test_a_command_of_a_superuser_runs_no_code_of_the_owner(
     attacked: str, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     done = call(
-        arguments[0], attacked, *arguments[1:],
+        arguments[0],
+        attacked,
+        *arguments[1:],
         environment={"XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)},
-    )  # fmt: skip
+    )
     assert look(attacked, "SELECT what, count(*) FROM evil.caught GROUP BY 1") == [], done.output
     assert (
         look(

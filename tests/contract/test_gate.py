@@ -140,8 +140,7 @@ def test_what_cannot_have_a_gate_is_refused_in_one_line(database: str, tmp_path:
 
 def partitioned(url: str) -> Layout:
     """A queue's table in partitions that somebody else has made: two there are, and one is attached later."""
-    query(url, "CREATE TABLE jobs (id bigserial, name text NOT NULL, payload text NOT NULL)"
-               " PARTITION BY LIST (name)")  # fmt: skip
+    query(url, "CREATE TABLE jobs (id bigserial, name text NOT NULL, payload text NOT NULL) PARTITION BY LIST (name)")
     query(url, "CREATE TABLE jobs_a PARTITION OF jobs FOR VALUES IN ('a')")
     query(url, "CREATE TABLE jobs_rest PARTITION OF jobs FOR VALUES IN ('b', 'c') PARTITION BY LIST (name)")
     query(url, "CREATE TABLE jobs_b PARTITION OF jobs_rest FOR VALUES IN ('b')")

@@ -20,20 +20,24 @@ JOBS: Final = Layout(
 )
 ROLE: Final = "watcher"
 
+# What happens to a table, what cures it, and what may be said of it.
 FAULTS: Final = {
     "revoked": (
-        "REVOKE SELECT ON {0} FROM watcher", "GRANT SELECT ON {0} TO watcher",
+        "REVOKE SELECT ON {0} FROM watcher",
+        "GRANT SELECT ON {0} TO watcher",
         ("denied", "may not read", "GRANT SELECT ON"),
     ),
     "renamed": (
-        "ALTER TABLE {0} RENAME TO elsewhere", "ALTER TABLE elsewhere RENAME TO {0}",
+        "ALTER TABLE {0} RENAME TO elsewhere",
+        "ALTER TABLE elsewhere RENAME TO {0}",
         ("does not exist", "it is now public.elsewhere"),
     ),
     "moved": (
-        "ALTER TABLE {0} SET SCHEMA attic", "ALTER TABLE attic.{0} SET SCHEMA public", ("does not exist", "now attic.")
+        "ALTER TABLE {0} SET SCHEMA attic",
+        "ALTER TABLE attic.{0} SET SCHEMA public",
+        ("does not exist", "now attic."),
     ),
-}  # fmt: skip
-"""What happens to a table, what cures it, and what may be said of it."""
+}
 
 
 @pytest.fixture
@@ -134,8 +138,8 @@ def test_a_registry_that_is_closed_keeps_its_queues_and_says_so(database: str, w
     assert call("check", watched_as, "--crit", "depth>1000", environment=ALONE).exit_code == 0
 
 
+# No configuration but what is found.
 ALONE: Final = {"XDG_CONFIG_HOME": "/nonexistent"}
-"""No configuration but what is found."""
 
 
 def test_a_fresh_look_at_a_configured_or_registered_queue_that_is_gone_is_critical(

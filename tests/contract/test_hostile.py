@@ -7,8 +7,8 @@ from typing import Final
 
 from tests.contract.hostile import run
 
+# Tables that find out most of what can be wrong: partitions, triggers, policies, others in the very place, a kill.
 SEEDS: Final = (1, 3, 4, 5, 6, 10, 11, 23, 26, 125)
-"""Tables that find out most of what can be wrong: partitions, triggers, policies, others in the very place, a kill."""
 
 
 def test_no_message_is_lost_or_doubled_and_none_beyond_the_plan_is_touched(database: str, tmp_path: Path) -> None:

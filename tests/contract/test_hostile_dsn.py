@@ -26,29 +26,87 @@ READ: Final = (
     " CAST(? AS text) AS given, CAST(? AS bigint) AS counted, CAST(? AS boolean) AS flag"
 )
 SETTINGS: Final = [
-    "search_path", "standard_conforming_strings", "bytea_output", "DateStyle", "TimeZone", "client_encoding",
-    "transaction_isolation", "default_transaction_isolation", "default_transaction_read_only", "extra_float_digits",
-    "application_name", "lock_timeout",
-]  # fmt: skip
+    "search_path",
+    "standard_conforming_strings",
+    "bytea_output",
+    "DateStyle",
+    "TimeZone",
+    "client_encoding",
+    "transaction_isolation",
+    "default_transaction_isolation",
+    "default_transaction_read_only",
+    "extra_float_digits",
+    "application_name",
+    "lock_timeout",
+]
+# Each setting of psqlODBC 13 (`strings psqlodbcw.so`) that is no address, login or log, with other values.
 HOSTILE: Final = {
-    "ReadOnly": ("1",), "Protocol": ("6.4", "7.4-1", "7.4-2"), "FakeOidIndex": ("1",), "ShowOidColumn": ("1",),
-    "RowVersioning": ("1",), "ShowSystemTables": ("1",), "Fetch": ("0", "1"), "UnknownSizes": ("1", "2"),
-    "MaxVarcharSize": ("-4", "0", "1"), "MaxLongVarcharSize": ("-4", "0", "5"), "UseDeclareFetch": ("1",),
-    "TextAsLongVarchar": ("0",), "UnknownsAsLongVarchar": ("1",), "BoolsAsChar": ("1",), "Parse": ("1",),
-    "ExtraSysTablePrefixes": ("t",), "LFConversion": ("1",), "UpdatableCursors": ("0", "1"), "TrueIsMinus1": ("1",),
-    "BI": ("-6", "-5", "2", "4", "5", "12"), "NumericAs": ("-1", "6", "8", "12"), "ByteaAsLongVarBinary": ("0",),
-    "UseServerSidePrepare": ("0",), "LowerCaseIdentifier": ("1",), "KeepaliveTime": ("0", "7"),
-    "KeepaliveInterval": ("7",), "BatchSize": ("1",), "OptionalErrors": ("1",), "IgnoreTimeout": ("1",),
-    "FetchRefcursors": ("1",), "UniqueIndex": ("0",), "XaOpt": ("1",), "CX": ("ffffffff",), "TranslationOption": ("1",),
+    "ReadOnly": ("1",),
+    "Protocol": ("6.4", "7.4-1", "7.4-2"),
+    "FakeOidIndex": ("1",),
+    "ShowOidColumn": ("1",),
+    "RowVersioning": ("1",),
+    "ShowSystemTables": ("1",),
+    "Fetch": ("0", "1"),
+    "UnknownSizes": ("1", "2"),
+    "MaxVarcharSize": ("-4", "0", "1"),
+    "MaxLongVarcharSize": ("-4", "0", "5"),
+    "UseDeclareFetch": ("1",),
+    "TextAsLongVarchar": ("0",),
+    "UnknownsAsLongVarchar": ("1",),
+    "BoolsAsChar": ("1",),
+    "Parse": ("1",),
+    "ExtraSysTablePrefixes": ("t",),
+    "LFConversion": ("1",),
+    "UpdatableCursors": ("0", "1"),
+    "TrueIsMinus1": ("1",),
+    "BI": ("-6", "-5", "2", "4", "5", "12"),
+    "NumericAs": ("-1", "6", "8", "12"),
+    "ByteaAsLongVarBinary": ("0",),
+    "UseServerSidePrepare": ("0",),
+    "LowerCaseIdentifier": ("1",),
+    "KeepaliveTime": ("0", "7"),
+    "KeepaliveInterval": ("7",),
+    "BatchSize": ("1",),
+    "OptionalErrors": ("1",),
+    "IgnoreTimeout": ("1",),
+    "FetchRefcursors": ("1",),
+    "UniqueIndex": ("0",),
+    "XaOpt": ("1",),
+    "CX": ("ffffffff",),
+    "TranslationOption": ("1",),
     "pqopt": ("options='-c search_path=public'", "connect_timeout=99 client_encoding=LATIN1", "keepalives_idle=9"),
-}  # fmt: skip
-"""Each setting of psqlODBC 13 (``strings psqlodbcw.so``) that is no address, login or log, with other values."""
+}
+# Their short names, which connection strings take.
 SHORT: Final = {
-    "A0": "1", "A1": "7.4-2", "A7": "1", "A9": "1", "B0": "4", "B1": "5", "B6": "1", "B7": "0", "B8": "1", "B9": "1",
-    "C0": "1", "C2": "t", "C4": "1", "C5": "1", "C6": "1", "C7": "0", "C8": "0", "C9": "1", "D1": "7", "D2": "7",
-    "D6": "12", "D7": "1", "D8": "1", "D9": "1", "DA": "1", "boolsaschar": "1", "trueisminus1": "1",
-}  # fmt: skip
-"""Their short names, which connection strings take."""
+    "A0": "1",
+    "A1": "7.4-2",
+    "A7": "1",
+    "A9": "1",
+    "B0": "4",
+    "B1": "5",
+    "B6": "1",
+    "B7": "0",
+    "B8": "1",
+    "B9": "1",
+    "C0": "1",
+    "C2": "t",
+    "C4": "1",
+    "C5": "1",
+    "C6": "1",
+    "C7": "0",
+    "C8": "0",
+    "C9": "1",
+    "D1": "7",
+    "D2": "7",
+    "D6": "12",
+    "D7": "1",
+    "D8": "1",
+    "D9": "1",
+    "DA": "1",
+    "boolsaschar": "1",
+    "trueisminus1": "1",
+}
 
 
 class Dsns:
@@ -65,9 +123,11 @@ class Dsns:
     def write(self, *settings: str, driver: str = "PostgreSQL Unicode") -> list[str]:
         """Return the names of new DSNs, each with a setting of its own."""
         names = [f"{self.mark}-{number}" for number in range(len(settings))]
-        self._ini.write_text("\n".join(
-            f"[{name}]\nDriver={driver}\n{self._common}{line}\n" for name, line in zip(names, settings, strict=True)
-        ))  # fmt: skip
+        self._ini.write_text(
+            "\n".join(
+                f"[{name}]\nDriver={driver}\n{self._common}{line}\n" for name, line in zip(names, settings, strict=True)
+            )
+        )
         return names
 
 
@@ -109,12 +169,13 @@ LOOKS: Final[dict[str, Callable[[Connection], Any]]] = {
     "settings": lambda c: [c.fetch(sql(f"SHOW {name}")).rows for name in SETTINGS],
     "insert": lambda c: c.execute(sql("INSERT INTO t SELECT n, 'é' FROM generate_series(1, 3) AS n")),
     "update": lambda c: c.execute(sql("UPDATE t SET v = CAST(? AS text) WHERE id > CAST(? AS bigint)", v="é", i=1)),
-    "with": lambda c: c.execute(sql("WITH d AS (DELETE FROM t WHERE id = 1 RETURNING 1)"
-                                    " SELECT CAST(count(*) AS int) AS done FROM d", "done")),
+    "with": lambda c: c.execute(
+        sql("WITH d AS (DELETE FROM t WHERE id = 1 RETURNING 1) SELECT CAST(count(*) AS int) AS done FROM d", "done")
+    ),
     "failed": fail_within,
     "after": lambda c: c.fetch(sql("SELECT DISTINCT v FROM t")).rows,
     "clean": lambda c: c.execute(sql("DELETE FROM t")),
-}  # fmt: skip
+}
 
 
 LINES: Final = [f"{keyword}={value}" for keyword, values in HOSTILE.items() for value in values]

@@ -31,9 +31,17 @@ TABLE = """
     INSERT INTO jobs SELECT t, i, 2, t || i, i, now() - interval '1 h', t || i
     FROM generate_series(1, 3) AS i, unnest(ARRAY['a/b', 'c']) AS t"""
 LAYOUT = Layout(
-    "jobs", "status", TableName("public", "jobs"), id="seq", state=StateColumn("status", 1, 2), attempts="attempts",
-    started_at="since", owner=OwnerColumn("owner", "name"), payload="payload", timeout_s=0.0,
-)  # fmt: skip
+    "jobs",
+    "status",
+    TableName("public", "jobs"),
+    id="seq",
+    state=StateColumn("status", 1, 2),
+    attempts="attempts",
+    started_at="since",
+    owner=OwnerColumn("owner", "name"),
+    payload="payload",
+    timeout_s=0.0,
+)
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ HOSTILE = (
     "$$ $body$ $1",
     "Ünïcode.With.Dots",
 )
+# Each character that any of them is there for, and one byte less than the longest name that every design takes.
 NASTIEST = "\"; --[a]]b].[c it's 1 %{o} ?:n\\$$ $1 $q$Ü.🐘"
-"""Each character that any of them is there for, and one byte less than the longest name that every design takes."""
 NAMED = [(design, NASTIEST) for design in DESIGNS]
 NAMED += [(design, queue) for design in ("batch_split", "ring_subscribers") for queue in HOSTILE]
 LISTING = """

@@ -30,9 +30,12 @@ def list_of(statements: Sequence[Statement]) -> str:
 def connection(database: str) -> Iterator[OdbcConnection]:
     with connected(database) as raw:
         yield OdbcConnection(
-            raw, lambda fault, name: QueryFailed(f"{name}: {fault.text}", query=name), nul_allowed=False,
-            most_values=2_000, list_of=list_of,
-        )  # fmt: skip
+            raw,
+            lambda fault, name: QueryFailed(f"{name}: {fault.text}", query=name),
+            nul_allowed=False,
+            most_values=2_000,
+            list_of=list_of,
+        )
 
 
 def told(connection: OdbcConnection, value: Value, by: int = 1) -> object:

@@ -49,9 +49,11 @@ def test_the_last_page_of_many_messages_costs_what_the_first_one_costs(database:
 
 def test_the_longest_running_come_first_and_those_without_a_start_last(database: str) -> None:
     table(
-        database, "CREATE INDEX ON jobs (status, started_at)",
-        fill("working", 130, "started_at", "now() - n * interval '1 s'"), fill("working", 30),
-    )  # fmt: skip
+        database,
+        "CREATE INDEX ON jobs (status, started_at)",
+        fill("working", 130, "started_at", "now() - n * interval '1 s'"),
+        fill("working", 30),
+    )
     with reading(database, jobs()) as reader:
         wanted = ids_of(database, "working", "started_at NULLS LAST, CAST(id AS text)")
         assert reader.ids("in_progress") == wanted
@@ -68,9 +70,10 @@ def test_the_longest_running_come_first_and_those_without_a_start_last(database:
 
 def test_equal_times_are_told_apart_by_the_id(database: str) -> None:
     table(
-        database, "CREATE INDEX ON jobs (status, started_at)",
+        database,
+        "CREATE INDEX ON jobs (status, started_at)",
         *(fill("working", rows, "started_at", f"date '2026-01-0{n}'") for n, rows in ((1, 9), (2, 250), (3, 320))),
-    )  # fmt: skip
+    )
     with reading(database, jobs()) as reader:
         for down, order in ((False, ""), (True, "DESC")):
             wanted = ids_of(database, "working", f'started_at {order}, CAST(id AS text) COLLATE "C" {order}')
@@ -79,11 +82,12 @@ def test_equal_times_are_told_apart_by_the_id(database: str) -> None:
 
 def test_of_more_equal_times_than_are_looked_at_some_are_left_out_and_it_is_said(database: str) -> None:
     table(
-        database, "CREATE INDEX ON jobs (status, started_at)",
+        database,
+        "CREATE INDEX ON jobs (status, started_at)",
         fill("working", 40, "started_at", "timestamptz '2026-01-01' + n * interval '1 s'"),
         fill("working", LOOKED_AT + 500, "started_at", "timestamptz '2026-01-02'"),
         fill("working", 60, "started_at", "timestamptz '2026-01-03' + n * interval '1 s'"),
-    )  # fmt: skip
+    )
     with reading(database, jobs()) as reader:
         pages = list(reader.pages("in_progress"))
         found = [id for ids, _ in pages for id in ids]
@@ -97,13 +101,15 @@ def test_of_any_number_of_equal_times_none_is_left_out_where_the_index_has_them_
     database: str, keys: str, descending: bool
 ) -> None:
     table(
-        database, f"CREATE INDEX ON jobs (status, {keys})",
+        database,
+        f"CREATE INDEX ON jobs (status, {keys})",
         fill("working", 40, "started_at", "timestamptz '2026-01-01' + n * interval '1 s'"),
         fill("working", LOOKED_AT + 500, "started_at", "timestamptz '2026-01-02'"),
         fill("working", 60, "started_at", "timestamptz '2026-01-03' + n * interval '1 s'"),
         fill("working", LOOKED_AT + 1, "started_at", "timestamptz '2026-01-04'"),
-        fill("working", 30), "ANALYZE jobs",
-    )  # fmt: skip
+        fill("working", 30),
+        "ANALYZE jobs",
+    )
     down = "DESC" if descending else ""
     with reading(database, jobs()) as reader:
         pages = list(reader.pages("in_progress", descending=descending))
@@ -132,10 +138,11 @@ def test_an_index_on_the_state_alone_leads_to_the_first_of_them(database: str) -
 
 def test_what_is_due_is_ready_and_the_rest_is_scheduled(database: str) -> None:
     table(
-        database, "CREATE INDEX ON jobs (status, due_at)",
+        database,
+        "CREATE INDEX ON jobs (status, due_at)",
         fill("ready", 120, "due_at", "now() - n * interval '1 m'"),
         fill("ready", 110, "due_at", "now() + n * interval '1 h'"),
-    )  # fmt: skip
+    )
     with reading(database, jobs(due_at="due_at")) as reader:
         assert reader.ids("ready") + reader.ids("scheduled") == ids_of(database, "ready", "due_at")
         assert len(reader.ids("scheduled")) == 110
@@ -143,11 +150,12 @@ def test_what_is_due_is_ready_and_the_rest_is_scheduled(database: str) -> None:
 
 def test_keys_of_several_columns_with_what_divides_them(database: str) -> None:
     table(
-        database, "CREATE INDEX ON jobs (status, id)",
+        database,
+        "CREATE INDEX ON jobs (status, id)",
         "INSERT INTO jobs (tenant, id, status) SELECT E'a/b\\\\', n, 'dead' FROM generate_series(1, 160) AS n",
         "INSERT INTO jobs (tenant, id, status) SELECT 'ä🎉''', n, 'dead' FROM generate_series(1, 90) AS n",
         key="tenant text NOT NULL, id int NOT NULL, PRIMARY KEY (tenant, id)",
-    )  # fmt: skip
+    )
     with reading(database, jobs(key=("tenant", "id"))) as reader:
         found = reader.ids("dead")
         assert len(found) == len(set(found)) == 250
@@ -222,10 +230,13 @@ def test_every_message_of_a_table_made_by_chance_is_on_one_page(database: str, s
         [
             ("id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY", ("id",)),
             ("id uuid NOT NULL DEFAULT gen_random_uuid() PRIMARY KEY", ("id",)),
-            ("tenant text COLLATE \"C\" NOT NULL DEFAULT 'a/' || floor(random() * 3), id bigserial,"
-             " PRIMARY KEY (id, tenant)", ("tenant", "id")),
+            (
+                "tenant text COLLATE \"C\" NOT NULL DEFAULT 'a/' || floor(random() * 3), id bigserial,"
+                " PRIMARY KEY (id, tenant)",
+                ("tenant", "id"),
+            ),
         ]
-    )  # fmt: skip
+    )
     hours = f"now() - floor(random() * {chance.choice((4, 60))}) * interval '1 h'"
     started = f"CASE WHEN random() < 0.2 THEN NULL ELSE {hours} END"
     index = chance.choice(INDEXES)
@@ -247,9 +258,10 @@ def is_page(listing: Listing, queue: QueueView) -> bool:
 
 def test_a_poll_reads_once_more_where_too_many_have_the_same_value(database: str) -> None:
     table(
-        database, "CREATE INDEX ON jobs (status, started_at DESC, id)",
+        database,
+        "CREATE INDEX ON jobs (status, started_at DESC, id)",
         fill("working", LOOKED_AT + 100, "started_at", "timestamptz '2026-01-02'"),
-    )  # fmt: skip
+    )
     with watching(database, [jobs()]) as watched:
         listing = Listing("in_progress")
         for first in (1, 101):
@@ -266,9 +278,12 @@ def test_ids_that_are_words_are_listed_in_their_order(database: str) -> None:
     words = "('ä'), ('Z'), ('a'), ('A/\\'), (''), ('🎉'), ('''; --'), ('10'), ('9')"
     more = "SELECT 'dead', chr(97 + n % 26) || n FROM generate_series(1, 230) AS n"
     table(
-        database, BY_ID, f"INSERT INTO jobs (status, id) SELECT 'dead', w FROM (VALUES {words}) AS v(w)",
-        f"INSERT INTO jobs (status, id) {more}", key="id text PRIMARY KEY",
-    )  # fmt: skip
+        database,
+        BY_ID,
+        f"INSERT INTO jobs (status, id) SELECT 'dead', w FROM (VALUES {words}) AS v(w)",
+        f"INSERT INTO jobs (status, id) {more}",
+        key="id text PRIMARY KEY",
+    )
     with reading(database, jobs()) as reader:
         assert reader.ids("dead") == ids_of(database, "dead")
         assert reader.ids("dead", descending=True) == ids_of(database, "dead", "id DESC")

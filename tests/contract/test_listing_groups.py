@@ -33,10 +33,11 @@ def fill(url: str, queue: str, status: str, count: int, taken: str = "NULL") -> 
     """Rows of one queue in a state."""
     query(
         url,
-        "INSERT INTO jobs (q, status, taken, body)"
-        f" SELECT ?, ?, {taken}, 'm' || n FROM generate_series(1, ?) AS n",
-        queue, status, count,
-    )  # fmt: skip
+        f"INSERT INTO jobs (q, status, taken, body) SELECT ?, ?, {taken}, 'm' || n FROM generate_series(1, ?) AS n",
+        queue,
+        status,
+        count,
+    )
 
 
 def listed(watched: Watched, queue: str, listing: Listing) -> QueueView:

@@ -159,9 +159,12 @@ def test_the_last_page_of_a_deep_ring_costs_what_the_first_one_costs(database: s
         assert first == [str(pop_last + n) for n in range(1, PAGE + 1)]
         late = replace(page.next, value=str(pop_last + size - 50))
         for listing in (
-            Listing("ready"), Listing("ready", descending=True), Listing("ready", late),
-            Listing("ready", late, descending=True), Listing("ready", replace(late, value=str(size - 50))),
-        ):  # fmt: skip
+            Listing("ready"),
+            Listing("ready", descending=True),
+            Listing("ready", late),
+            Listing("ready", late, descending=True),
+            Listing("ready", replace(late, value=str(size - 50))),
+        ):
             assert touched(reader, listing) < 60
         assert reader.page(Listing("ready", late))[0][-1] == str(pop_last + size)
         nothing, page = reader.page(Listing("in_progress", descending=True))

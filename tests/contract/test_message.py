@@ -233,9 +233,11 @@ def test_a_locked_row_is_read_and_a_locked_table_says_by_whom(database: str) -> 
 def test_a_column_that_our_role_may_not_read_says_which_grant_helps(database: str) -> None:
     make(
         database,
-        "CREATE TABLE jobs (id int PRIMARY KEY, payload text)", "INSERT INTO jobs VALUES (1, 'x')",
-        'CREATE ROLE "no; one" LOGIN', 'GRANT SELECT (id) ON jobs TO "no; one"',
-    )  # fmt: skip
+        "CREATE TABLE jobs (id int PRIMARY KEY, payload text)",
+        "INSERT INTO jobs VALUES (1, 'x')",
+        'CREATE ROLE "no; one" LOGIN',
+        'GRANT SELECT (id) ON jobs TO "no; one"',
+    )
     modest = database.replace("postgres@", "no%3B%20one@", 1)
     try:
         found = read(modest, plain(), "1")

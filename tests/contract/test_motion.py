@@ -19,9 +19,13 @@ MADE = """
     CREATE INDEX ON jobs (status, id);
     INSERT INTO jobs (status) SELECT 'ready' FROM generate_series(1, 240)"""
 JOBS = Layout(
-    "jobs", "status", TableName("public", "jobs"), id="id", state=StateColumn("status", "ready", "working"),
+    "jobs",
+    "status",
+    TableName("public", "jobs"),
+    id="id",
+    state=StateColumn("status", "ready", "working"),
     enqueued_at="at",
-)  # fmt: skip
+)
 
 
 def test_it_is_never_healthy_while_nothing_is_seen_to_move_and_has_no_pops_in_the_end(

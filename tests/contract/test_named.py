@@ -21,6 +21,7 @@ TABLES: Final = """
     CREATE TABLE b (id bigint PRIMARY KEY REFERENCES a, title text);
     INSERT INTO a (payload) VALUES ('x'), ('y');"""
 
+# What makes it, and what is said of it.
 KINDS: Final = {
     "view": (
         "CREATE VIEW orders AS SELECT id, status, payload FROM a WHERE status < 9",
@@ -64,12 +65,14 @@ KINDS: Final = {
         "CREATE SEQUENCE orders",
         "public.orders is a sequence and no table; qmon queues lists what there is",
     ),
-}  # fmt: skip
-"""What makes it, and what is said of it."""
+}
 ORDERS: Final[dict[str, object]] = {
-    "name": "orders", "table": "orders", "design": "status", "id": "id",
+    "name": "orders",
+    "table": "orders",
+    "design": "status",
+    "id": "id",
     "state": {"column": "status", "ready": 1, "in_progress": 2},
-}  # fmt: skip
+}
 
 
 def configured(home: Path, url: str) -> dict[str, str]:

@@ -12,10 +12,10 @@ from tests.contract.crowd import crowded
 from tests.contract.watching import ROOMY, installed, watching
 from tests.facts import connected, wait_until
 
+# As many as are all read in each poll.
 QUEUES = 60
-"""As many as are all read in each poll."""
+# By then the probes have been timed often enough.
 SETTLED = 20
-"""By then the probes have been timed often enough."""
 UNLIMITED = Budget(poll_ms=60_000.0)
 
 

@@ -15,9 +15,17 @@ from tests.facts import query
 
 BUSY = Choice(state="in_progress", owner_states=frozenset(OwnerState))
 LAYOUT = Layout(
-    "jobs", "status", TableName("public", "jobs"), id="seq", state=StateColumn("status", 1, 2), attempts="attempts",
-    started_at="since", owner=OwnerColumn("owner", "name"), payload="payload", timeout_s=0.0,
-)  # fmt: skip
+    "jobs",
+    "status",
+    TableName("public", "jobs"),
+    id="seq",
+    state=StateColumn("status", 1, 2),
+    attempts="attempts",
+    started_at="since",
+    owner=OwnerColumn("owner", "name"),
+    payload="payload",
+    timeout_s=0.0,
+)
 TYPES = """
     CREATE DOMAIN always AS text NOT NULL CHECK (VALUE <> '');
     CREATE TYPE mood AS ENUM ('a/b', 'c,d', 'e\\f');

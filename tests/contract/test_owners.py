@@ -176,8 +176,9 @@ def test_a_name_proves_nothing_and_without_an_owner_age_decides(database: str, t
     named = replace(layout, owner=OwnerColumn("owner", "name"), timeout_s=300.0)
     count, left = reasons(operator, named)
     assert (count, left) == (
-        0, {"owner unknown: the owner is a name, which proves nothing": 2, "in progress for less than 5 m 00 s": 1},
-    )  # fmt: skip
+        0,
+        {"owner unknown: the owner is a name, which proves nothing": 2, "in progress for less than 5 m 00 s": 1},
+    )
     nobody = replace(layout, owner=None, timeout_s=300.0)
     prepared = operator.requeue(nobody, Choice())
     assert prepared.plan.count == 2

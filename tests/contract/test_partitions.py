@@ -106,11 +106,16 @@ BY_DAY = """
     INSERT INTO job_queue (queue, status, locked_at) VALUES ('mails', 'processing', now());
     ANALYZE"""
 SEVERAL = Group(
-    "jobs", TableName("public", "job_queue"), "id",
-    (State("ready", "ready", OneOf(ColumnRef("status"), ("ready",))),
-     State("in_progress", "in_progress", OneOf(ColumnRef("status"), ("processing",)), ColumnRef("locked_at"))),
-    queue=ColumnRef("queue"), source=LayoutSource.CONFIGURATION,
-)  # fmt: skip
+    "jobs",
+    TableName("public", "job_queue"),
+    "id",
+    (
+        State("ready", "ready", OneOf(ColumnRef("status"), ("ready",))),
+        State("in_progress", "in_progress", OneOf(ColumnRef("status"), ("processing",)), ColumnRef("locked_at")),
+    ),
+    queue=ColumnRef("queue"),
+    source=LayoutSource.CONFIGURATION,
+)
 
 
 def test_the_parent_is_found_and_not_its_partitions(database: str) -> None:

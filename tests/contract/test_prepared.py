@@ -15,9 +15,11 @@ from tests.facts import connected, query
 from tests.queues import ENGINE, target_of
 
 LEAST = Statement(
-    "probe/least", '/* ? */ SELECT id AS "wh?t", \'?\' AS mark FROM public.t WHERE id >= ? LIMIT ? -- ?',
-    ("least", "limit"), ("wh?t", "mark"),
-)  # fmt: skip
+    "probe/least",
+    "/* ? */ SELECT id AS \"wh?t\", '?' AS mark FROM public.t WHERE id >= ? LIMIT ? -- ?",
+    ("least", "limit"),
+    ("wh?t", "mark"),
+)
 TOTAL = Statement("probe/total", "SELECT CAST(count(*) AS int) AS n FROM public.t", (), ("n",))
 
 

@@ -163,9 +163,16 @@ TYPES = """
 def test_every_type_comes_back_bit_for_bit(database: str, tmp_path: Path) -> None:
     with connected(database) as raw:
         raw.execute(TYPES)
-    columns = [str(row[0]) for row in query(database, (
-        "SELECT attname FROM pg_attribute WHERE attrelid = 'anything'::regclass AND attnum > 0 AND NOT attisdropped"
-    ))]  # fmt: skip
+    columns = [
+        str(row[0])
+        for row in query(
+            database,
+            (
+                "SELECT attname FROM pg_attribute"
+                " WHERE attrelid = 'anything'::regclass AND attnum > 0 AND NOT attisdropped"
+            ),
+        )
+    ]
     assert query(database, "SELECT max(length(t)) > 10000000, max(length(by)) > 10000000 FROM anything") == [
         (True,) * 2
     ]
@@ -202,8 +209,11 @@ def test_a_table_that_changed_since_gets_back_what_it_can(database: str, tmp_pat
     assert applied(back).done == 3
     assert applied(operator.undo(second.operation)).done == 1
     assert query(database, "SELECT id, color FROM orders ORDER BY id") == [
-        (1, "red"), (2, "red"), (3, "red"), (4, "blue"),
-    ]  # fmt: skip
+        (1, "red"),
+        (2, "red"),
+        (3, "red"),
+        (4, "blue"),
+    ]
 
 
 def test_rows_at_the_same_place_of_several_partitions_are_told_apart(database: str, tmp_path: Path) -> None:
@@ -293,9 +303,16 @@ def test_read_only_lets_every_plan_be_seen_and_none_applied(database: str, tmp_p
     layout = made(database, "batch_fast")
     pushed(database, layout, 9)
     done = applied(Operator(desk_at(database, tmp_path)).purge(layout, Choice(ids=("1", "2"))))
-    tables = [str(row[0]) for row in query(database, (
-        "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname IN ('public', 'qmon') ORDER BY 1"
-    ))]  # fmt: skip
+    tables = [
+        str(row[0])
+        for row in query(
+            database,
+            (
+                "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables"
+                " WHERE schemaname IN ('public', 'qmon') ORDER BY 1"
+            ),
+        )
+    ]
 
     def content() -> list[list[tuple[object, ...]]]:
         shown = "SELECT CAST(t AS text), CAST(xmin AS text) FROM"
@@ -304,9 +321,12 @@ def test_read_only_lets_every_plan_be_seen_and_none_applied(database: str, tmp_p
     before, audit = content(), len(lines(desk_at(database, tmp_path)))
     reader = Operator(desk_at(database, tmp_path, read_only="the configuration says read_only"))
     prepared = [
-        reader.purge(layout, Choice(state="ready")), reader.undo(done.operation), reader.empty_trash(None, 0),
-        reader.requeue(layout, Choice(state="done")), reader.requeue(layout, Choice()),
-    ]  # fmt: skip
+        reader.purge(layout, Choice(state="ready")),
+        reader.undo(done.operation),
+        reader.empty_trash(None, 0),
+        reader.requeue(layout, Choice(state="done")),
+        reader.requeue(layout, Choice()),
+    ]
     assert [each.plan.count for each in prepared] == [7, 2, 4, 0, 0]
     for each in prepared:
         assert each.plan.refused == "the configuration says read_only"

@@ -244,6 +244,6 @@ BODY: Final = "CREATE FUNCTION ours_f() RETURNS int LANGUAGE {0} SET search_path
         ("DO $$ BEGIN PERFORM FROM jobs; END $$", ["relation jobs"]),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_name_that_a_search_path_could_lead_elsewhere_is_found(known: Known, text: str, wrong: list[str]) -> None:
     assert unqualified(text, known) == wrong

@@ -15,15 +15,15 @@ from tests.demo.test_headless import FLOW_S, depth_agrees
 from tests.facts import wait_until
 from tests.queues import DESIGNS
 
+# Messages per second at most. Fewer pops than pushes: in a ring that runs empty a number that a pusher takes back is
+# skipped, and then counts on both sides.
 PUSHES, POPS = 80.0, 40.0
-"""Messages per second at most. Fewer pops than pushes: in a ring that runs empty a number that a pusher takes back is
-skipped, and then counts on both sides."""
+# A number that a rollback or a crash has lost stops it for good: it gets neither.
 STEADY: Final = {"ring_classic"}
-"""A number that a rollback or a crash has lost stops it for good: it gets neither."""
 
 
+# One of each way to pop; `make soak` asks for all designs, a third at a time, as each has four processes.
 SHORT: Final = ("batch_fast", "fifo", "status", "ring", "flag")
-"""One of each way to pop; ``make soak`` asks for all designs, a third at a time, as each has four processes."""
 GROUPS: Final = tuple(DESIGNS[n::3] for n in range(3)) if "QMON_LONG" in os.environ else (SHORT,)
 
 
@@ -32,11 +32,17 @@ GROUPS: Final = tuple(DESIGNS[n::3] for n in range(3)) if "QMON_LONG" in os.envi
 def test_rates_are_of_committed_messages_however_many_are_rolled_back(database: str, designs: tuple[str, ...]) -> None:
     loads = [
         QueueLoad(
-            layout, pushers=2, poppers=2, rate=PUSHES, pop_rate=POPS, message_bytes=100, fail_share=0.15,
+            layout,
+            pushers=2,
+            poppers=2,
+            rate=PUSHES,
+            pop_rate=POPS,
+            message_bytes=100,
+            fail_share=0.15,
             rollback_share=0.0 if layout.design in STEADY else 0.4,
         )
         for layout in installed(database, *designs, ring_size=2000)
-    ]  # fmt: skip
+    ]
     faults = [PlannedFault("crash", design, at_s=1.5, for_s=0.5) for design in designs if design not in STEADY]
     with Load(target_of(database), loads, faults) as running, watching(database) as watched:
         view = watched.view(lambda v: (v.queues[0].window_s or 0) >= 9.5)

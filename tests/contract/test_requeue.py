@@ -82,8 +82,11 @@ def test_beyond_the_attempts_a_message_is_dead(database: str, tmp_path: Path) ->
     result = applied(Operator(desk_at(database, tmp_path)).requeue(layout, Choice(owner_states=ALL)))
     assert result.done == 4
     assert query(database, "SELECT id, status, attempts FROM orders ORDER BY id") == [
-        (1, 1, 3), (2, 1, 4), (3, 3, 5), (4, 3, 6),
-    ]  # fmt: skip
+        (1, 1, 3),
+        (2, 1, 4),
+        (3, 3, 5),
+        (4, 3, 6),
+    ]
 
 
 @pytest.mark.parametrize("design", ["status", "batch_split"])
@@ -321,7 +324,12 @@ def test_hostile_names_change_nothing_but_what_they_should(database: str, tmp_pa
     assert applied(prepared, Permission("'; -- [x] {y} \U0001f418")).done == 3
     found = query(database, f"SELECT {quoted[1]}, {quoted[2]}, {quoted[3]} FROM {quoted[0]} ORDER BY 1")
     assert sorted(found, key=str) == sorted(
-        [("a'; --", "re\"ady\\'", None), ('{"x",\\}', "re\"ady\\'", None), ("[red]b[/]", "re\"ady\\'", None),
-         ("plain", "run'ning", "o3'\"")], key=str,
-    )  # fmt: skip
+        [
+            ("a'; --", "re\"ady\\'", None),
+            ('{"x",\\}', "re\"ady\\'", None),
+            ("[red]b[/]", "re\"ady\\'", None),
+            ("plain", "run'ning", "o3'\""),
+        ],
+        key=str,
+    )
     assert query(database, "SELECT count(*) FROM x") == [(0,)]

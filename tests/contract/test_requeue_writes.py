@@ -16,8 +16,9 @@ from tests.facts import query
 from tests.queues import BYTES, call, made, opened
 
 ALL = frozenset({OwnerState.DEAD, OwnerState.ALIVE, OwnerState.UNKNOWN})
+# Those with a state.
 DESIGNS = ("status", "flag", "batch_single", "batch_split", "batch_fast")
-"""Those with a state."""
+# A table of River's making, as far as a requeue goes.
 RIVER = """
     CREATE TABLE job (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, state text NOT NULL DEFAULT 'available',
@@ -26,7 +27,6 @@ RIVER = """
         due int NOT NULL DEFAULT 0,
         CONSTRAINT finalized_or_finalized_at_null
             CHECK ((finalized_at IS NOT NULL) = (state IN ('cancelled', 'completed', 'discarded'))))"""
-"""A table of River's making, as far as a requeue goes."""
 JOB = Layout(
     "job",
     "status",
@@ -130,9 +130,12 @@ def test_a_trigger_may_write_the_time_into_a_column_that_a_requeue_gives_it(data
 
 def test_the_plan_names_the_triggers_that_may_write_behind_a_requeue(database: str, tmp_path: Path) -> None:
     query(database, RIVER + ";" + STAMP)
-    query(database, "CREATE FUNCTION late() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN"
-                    " UPDATE job SET due = 7 WHERE id = NEW.id AND due <> 7 AND NEW.id = 2; RETURN NULL; END $$;"
-                    " CREATE TRIGGER late AFTER UPDATE ON job FOR EACH ROW EXECUTE FUNCTION late()")  # fmt: skip
+    query(
+        database,
+        "CREATE FUNCTION late() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN"
+        " UPDATE job SET due = 7 WHERE id = NEW.id AND due <> 7 AND NEW.id = 2; RETURN NULL; END $$;"
+        " CREATE TRIGGER late AFTER UPDATE ON job FOR EACH ROW EXECUTE FUNCTION late()",
+    )
     query(database, f"{RUNNING} FROM generate_series(1, 3) AS i")
     prepared = Operator(desk_at(database, tmp_path)).requeue(replace(JOB, max_attempts=None), Choice())
     said = prepared.plan.consequences
@@ -170,9 +173,13 @@ def test_each_row_s_own_limit_is_read_and_what_becomes_dead_gets_its_time(databa
         "SELECT id, state, finalized_at > now() - interval '1 min', scheduled_at > now() - interval '1 min',"
         " attempted_at IS NULL FROM job ORDER BY id",
     ) == [
-        (1, "available", None, True, True), (2, "available", None, True, True), (3, "discarded", True, True, True),
-        (4, "discarded", True, True, True), (5, "available", None, True, True), (6, "discarded", True, True, True),
-    ]  # fmt: skip
+        (1, "available", None, True, True),
+        (2, "available", None, True, True),
+        (3, "discarded", True, True, True),
+        (4, "discarded", True, True, True),
+        (5, "available", None, True, True),
+        (6, "discarded", True, True, True),
+    ]
     assert applied(operator.undo(done.operation, Choice())).done == 6
     assert query(database, "SELECT * FROM job ORDER BY id") == before
 
@@ -203,8 +210,11 @@ def test_what_a_constraint_ties_to_the_state_is_in_the_way_until_somebody_says_w
 def test_a_time_that_says_that_a_message_ended_is_in_the_way_without_a_constraint_too(
     database: str, tmp_path: Path
 ) -> None:
-    query(database, "CREATE TABLE job (id int PRIMARY KEY, state text, attempt int, attempted_at timestamptz,"
-                    " \"discardedOn\" timestamptz, failed_by text)")  # fmt: skip
+    query(
+        database,
+        "CREATE TABLE job (id int PRIMARY KEY, state text, attempt int, attempted_at timestamptz,"
+        ' "discardedOn" timestamptz, failed_by text)',
+    )
     query(database, "INSERT INTO job VALUES (1, 'discarded', 9, NULL, now())")
     layout = replace(JOB, max_attempts=3, order=(), writes=())
     operator = Operator(desk_at(database, tmp_path))

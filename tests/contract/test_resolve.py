@@ -216,12 +216,12 @@ def test_nothing_configured_and_nothing_installed_shows_what_looks_like_a_queue(
         assert resolve(connection, ENGINE, [], by_shape=False).layouts == ()
 
 
+# As published their index by date holds the rows of every state: the poll walks along it, a bounded way.
 WALKED = {"batch_single", "batch_split"}
-"""As published their index by date holds the rows of every state: the poll walks along it, a bounded way."""
+# Popped in the order of a date.
 TIMED = WALKED | {"batch_fast"}
-"""Popped in the order of a date."""
+# No index and no order: looked through while it is small, else counted slowly, and that is said.
 UNORDERED = {"heap"}
-"""No index and no order: looked through while it is small, else counted slowly, and that is said."""
 
 
 @pytest.mark.parametrize("design", available(ENGINE))
@@ -287,9 +287,13 @@ def planned(url: str, layout: Layout, probe: tuple[str, set[str]]) -> str:
     """How the server would run a probe of this layout."""
     assert layout.state is not None
     names: dict[str, queries.Name] = {
-        "table": layout.table.parts, "id": layout.id, "state": layout.state.column,
-        "started_at": layout.started_at, "enqueued_at": layout.enqueued_at, "due_at": layout.due_at,
-    }  # fmt: skip
+        "table": layout.table.parts,
+        "id": layout.id,
+        "state": layout.state.column,
+        "started_at": layout.started_at,
+        "enqueued_at": layout.enqueued_at,
+        "due_at": layout.due_at,
+    }
     name, used = probe
     statement = queries.render(queries.load("postgres", name, (18, 0)), {k: names[k] for k in used}, ENGINE)
     with connected(url) as raw:

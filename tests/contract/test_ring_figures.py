@@ -11,8 +11,8 @@ from tests.contract.watching import installed, watching
 from tests.facts import query
 
 RINGS = ("ring", "ring_classic", "ring_pointer", "ring_subscribers")
+# More numbers than are looked at where only those in flight matter.
 MANY = 200
-"""More numbers than are looked at where only those in flight matter."""
 
 
 def lose_a_number(url: str, design: str) -> None:
@@ -42,8 +42,15 @@ def test_the_age_is_that_of_the_first_message_behind_a_number_that_was_lost(data
         alone = watched.queue(design, lambda q: q.gap.value == 1, polls=2)
         assert (alone.ready.value, alone.oldest.value, alone.oldest.reason) == (0, None, "no message is ready")
         push(database, design, 3)
-        age = float(str(query(database, f"SELECT extract(epoch FROM clock_timestamp() - min(time)) FROM {design} "
-                                        "WHERE message_id IS NOT NULL")[0][0]))  # fmt: skip
+        age = float(
+            str(
+                query(
+                    database,
+                    f"SELECT extract(epoch FROM clock_timestamp() - min(time)) FROM {design} "
+                    "WHERE message_id IS NOT NULL",
+                )[0][0]
+            )
+        )
         behind = watched.queue(design, lambda q: q.ready.value == 3, polls=2)
         assert behind.oldest.value is not None
         assert behind.oldest.value >= age

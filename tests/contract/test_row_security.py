@@ -21,9 +21,13 @@ from tests.facts import query
 from tests.queues import ENGINE
 
 JOBS: Final = Layout(
-    "jobs", "status", TableName("public", "jobs"), id="id", state=StateColumn("status", "ready", "working"),
+    "jobs",
+    "status",
+    TableName("public", "jobs"),
+    id="id",
+    state=StateColumn("status", "ready", "working"),
     started_at="started_at",
-)  # fmt: skip
+)
 
 
 @pytest.fixture

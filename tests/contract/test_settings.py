@@ -55,9 +55,11 @@ def test_what_qmon_sets_for_itself_is_not_shown_as_what_others_have(tables: str)
     assert found["idle_in_transaction_session_timeout", "0"].harm
     name = query(tables, "SELECT current_database()")[0][0]
     for one in (
-        "default_transaction_isolation = 'repeatable read'", "synchronous_commit = off", "track_activities = off",
+        "default_transaction_isolation = 'repeatable read'",
+        "synchronous_commit = off",
+        "track_activities = off",
         "idle_in_transaction_session_timeout = '90s'",
-    ):  # fmt: skip
+    ):
         query(tables, f'ALTER DATABASE "{name}" SET {one}')
     found = settings(tables)
     assert "40001" in found["default_transaction_isolation", "repeatable read"].harm

@@ -20,9 +20,14 @@ from tests.contract.watching import installed, target_of, watching
 from tests.facts import connected, query
 
 JOBS = Layout(
-    "jobs", "status", TableName("public", "jobs"), id="id",
-    state=StateColumn("status", "ready", "working", "done"), started_at="started_at", enqueued_at="made_at",
-)  # fmt: skip
+    "jobs",
+    "status",
+    TableName("public", "jobs"),
+    id="id",
+    state=StateColumn("status", "ready", "working", "done"),
+    started_at="started_at",
+    enqueued_at="made_at",
+)
 LINE = Layout("line", "fifo", TableName("public", "line"), id="id")
 TABLES = """
     CREATE TABLE jobs (id bigserial PRIMARY KEY, status text NOT NULL DEFAULT 'ready', started_at timestamptz,

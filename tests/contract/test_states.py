@@ -26,12 +26,12 @@ JOBS: Final = (
     "CREATE TABLE job_queue (id bigserial PRIMARY KEY, status {kind} NOT NULL, body text, started_at timestamptz,"
     " created_at timestamptz NOT NULL DEFAULT now(), attempts int NOT NULL DEFAULT 0, filler text DEFAULT 'x')"
 )
+# By name the indexes of the table: those that lead to each value, to none, or to the ready rows alone.
 INDEXES: Final = {
     "none": (),
     "state": ("CREATE INDEX ON job_queue (status, id)",),
     "partial": ("CREATE INDEX ON job_queue (id) WHERE status = 'new'",),
 }
-"""By name the indexes of the table: those that lead to each value, to none, or to the ready rows alone."""
 
 
 def made(url: str, indexes: str = "none", kind: str = "text", *, rows: int = 60) -> None:
@@ -154,6 +154,7 @@ def test_a_large_table_is_scanned_for_values_that_no_index_leads_to(database: st
     assert queue.layout.state == StateColumn("status", "new", "processing", "done")
 
 
+# Oban's tables before schema 14: no job can be suspended.
 OBAN_13: Final = """
 CREATE TYPE oban_job_state AS ENUM
     ('available', 'scheduled', 'executing', 'retryable', 'completed', 'discarded', 'cancelled');
@@ -171,7 +172,6 @@ CREATE TABLE oban_producers (
 INSERT INTO oban_jobs (state, queue) VALUES ('available', 'mails'), ('available', 'mails'), ('completed', 'mails');
 INSERT INTO oban_jobs (state, queue, attempted_at) VALUES ('executing', 'mails', timezone('UTC', now()));
 """
-"""Oban's tables before schema 14: no job can be suspended."""
 
 
 def test_a_library_whose_enum_lacks_a_state_is_watched(database: str) -> None:

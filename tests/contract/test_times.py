@@ -35,9 +35,15 @@ NEVER: Final = ("infinity", "-infinity", "0001-01-01", "9999-12-31 23:59:59.9999
 
 def layout(name: str, *, due: bool = False) -> Layout:
     return Layout(
-        name, "status", TableName("public", name), "id", state=StateColumn("status", "ready", "working", dead="dead"),
-        started_at="started_at", enqueued_at="created_at", due_at="run_at" if due else None,
-    )  # fmt: skip
+        name,
+        "status",
+        TableName("public", name),
+        "id",
+        state=StateColumn("status", "ready", "working", dead="dead"),
+        started_at="started_at",
+        enqueued_at="created_at",
+        due_at="run_at" if due else None,
+    )
 
 
 @pytest.mark.parametrize("index", ["", "(status, id)", "(status, started_at)"])

@@ -26,8 +26,8 @@ from tests.queues import ENGINE, opened, target_of
 
 QUEUES = 24
 INTERVAL_S = 2.0
+# Polls until each queue was read: 10 s, less half a second, hold so many of 2 s.
 TURN = 4
-"""Polls until each queue was read: 10 s, less half a second, hold so many of 2 s."""
 
 
 class Polled:
@@ -125,8 +125,12 @@ def test_messages_off_the_screen_are_seen_within_a_turn(url: str, polled: Polled
         query(url, f"SELECT q{n:02}_push('x')" if n % 3 == 2 else f"SELECT q{n:02}_push('x'::bytea)")
     view = polled.poll(TURN + 1)  # one more where it was only asked whether there are any
     assert {name: of(view, name).ready.value for name in ("q00", "q01", "q02", "q21", "q22")} == {
-        "q00": 1, "q01": 1, "q02": 1, "q21": 1, "q22": 0,
-    }  # fmt: skip
+        "q00": 1,
+        "q01": 1,
+        "q02": 1,
+        "q21": 1,
+        "q22": 0,
+    }
     query(url, "SELECT * FROM q00_pop()")
     view = polled.poll(TURN + 1)
     assert (of(view, "q00").ready.value, of(view, "q00").in_progress.value) == (0, 1)

@@ -28,9 +28,14 @@ def test_the_oldest_message_of_each_priority_is_found(database: str, with_state:
     gone = "UPDATE jobs SET st = 'd' WHERE id <= 4" if with_state else "DELETE FROM jobs WHERE id <= 4"
     query(database, gone)
     layout = Layout(
-        "jobs", "status" if with_state else "fifo", TableName("public", "jobs"), id="id", enqueued_at="at",
-        priority="prio", state=StateColumn("st", "r", "w") if with_state else None,
-    )  # fmt: skip
+        "jobs",
+        "status" if with_state else "fifo",
+        TableName("public", "jobs"),
+        id="id",
+        enqueued_at="at",
+        priority="prio",
+        state=StateColumn("st", "r", "w") if with_state else None,
+    )
     seen: list[Snapshot] = []
     arrived = threading.Event()
 

@@ -31,8 +31,8 @@ from qmon.operate.install.install import install
 from tests.contract.engines import as_application
 from tests.facts import wait_until
 
+# So much that nothing is left out, however busy the machine is.
 ROOMY: Final = Budget(share=1.0)
-"""So much that nothing is left out, however busy the machine is."""
 
 
 def target_of(url: str) -> Target:
@@ -67,8 +67,8 @@ class Watched:
         self.history = TargetHistory()
         self.views: list[View] = []
         self.states: list[SourceState] = []
+        # Beside each view, by queue: the codes that have evidence, said or not yet for their hold time.
         self.evidence: list[dict[str, frozenset[str]]] = []
-        """Beside each view, by queue: the codes that have evidence, said or not yet for their hold time."""
         self._lock = threading.Lock()
 
     def __call__(self, event: Event) -> None:

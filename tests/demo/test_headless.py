@@ -19,8 +19,8 @@ from tests.schemas import valid
 TOLERANCE = 0.03
 FLOW_S = 1.5
 MESSAGES = 2.0
+# The load's counts come every 100 ms, from processes that may be a moment late: up to 83 ms were seen in six runs.
 COUNTS_S = 0.25
-"""The load's counts come every 100 ms, from processes that may be a moment late: up to 83 ms were seen in six runs."""
 
 
 def agree(seen: float, counted: float, window_s: float) -> bool:

@@ -32,14 +32,14 @@ from tests.facts import query
 from tests.tui.test_acting_real import Real
 
 _PATIENCE_S: Final = 150.0
+# What answers the steps, as the database keeps it.
 _DONE: Final = ("requeue", "resume", "pause", "end-blocker", "end-blocker")
-"""What answers the steps, as the database keeps it."""
+# More messages per second than any queue of the story needs.
 _MUCH: Final = 15.0
-"""More messages per second than any queue of the story needs."""
 _CALMER: Final = 0.1
 _IDLE_S: Final = 0.5
+# Finds the actions of the story itself.
 SHIFT_LEAD: Final = "SELECT kind, reason FROM qmon.operations AS o WHERE o.by = 'shift lead' ORDER BY id"
-"""Finds the actions of the story itself."""
 
 
 def calm(layouts: dict[str, Layout]) -> list[QueueLoad]:
@@ -48,11 +48,14 @@ def calm(layouts: dict[str, Layout]) -> list[QueueLoad]:
     broken = {step.queue for step in STORY}
     return [
         replace(
-            each, rate=calmer(each.rate), pop_rate=calmer(each.pop_rate),
-            own_processes=each.own_processes and each.layout.queue in broken, idle_s=_IDLE_S,
+            each,
+            rate=calmer(each.rate),
+            pop_rate=calmer(each.pop_rate),
+            own_processes=each.own_processes and each.layout.queue in broken,
+            idle_s=_IDLE_S,
         )
         for each in loads(layouts)
-    ]  # fmt: skip
+    ]
 
 
 def calmer(rate: float | None) -> float | None:

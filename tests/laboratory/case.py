@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tests.laboratory.laboratory import Laboratory
 
 FINE: Final = frozenset({HEALTHY, EMPTY})
+# A queue that keeps up, with little work for the machine: its poppers ask a dozen times a second.
 LOAD: Final[Mapping[str, Any]] = {
     "pushers": 1,
     "poppers": 1,
@@ -23,16 +24,15 @@ LOAD: Final[Mapping[str, Any]] = {
     "own_processes": False,
     "idle_s": 0.1,
 }
-"""A queue that keeps up, with little work for the machine: its poppers ask a dozen times a second."""
+# The hold times, in seconds, of the verdicts that there are; they are the product's.
 HOLDS: Final = {rule.code: rule.hold_s for rule in RULES}
-"""The hold times, in seconds, of the verdicts that there are; they are the product's."""
 
+# What says that a queue does not move looks back four seconds, on counters that come up to one late: the poppers of a
+# case that take nothing go on asking, so their sessions are not idle (see `probes/counters.sql`).
 LATELY_S: Final = 5.0
-"""What says that a queue does not move looks back four seconds, on counters that come up to one late: the poppers of a
-case that take nothing go on asking, so their sessions are not idle (see ``probes/counters.sql``)."""
 
+# Injects on entry, once it is there; gives what the proof must name; cures on exit, once it is gone.
 Fault = Callable[["Laboratory", Layout], AbstractContextManager[Sequence[str]]]
-"""Injects on entry, once it is there; gives what the proof must name; cures on exit, once it is gone."""
 
 
 @dataclass(frozen=True)

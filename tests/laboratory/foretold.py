@@ -11,10 +11,10 @@ from qmon.model.rates.flow import Flow
 from qmon.model.rates.forecast import AHEAD_S, Trend, forecast
 from qmon.model.view import View
 
+# The forecast that is checked is the first that is made so many seconds after the run began.
 FORETOLD_AT_S: Final = 45.0
-"""The forecast that is checked is the first that is made so many seconds after the run began."""
+# A queue that keeps up has so many messages ready, at most, when it is looked at.
 DRAINED: Final = 2
-"""A queue that keeps up has so many messages ready, at most, when it is looked at."""
 
 
 @dataclass(frozen=True)

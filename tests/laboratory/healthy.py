@@ -22,6 +22,7 @@ from tests.laboratory.runs import Rates, Run, bursty, nightly, noisy, pausing, s
 from tests.queues import DESIGNS
 
 INTERVAL_S: Final = 1.0
+# Pushers and poppers as they are on a good day: bursts of 36/s, poppers that look every few seconds, quiet nights.
 _STYLES: Final[Mapping[str, Rates]] = {
     "steady": steady(10, 40),
     "noisy": noisy(10, 40, 0.9),
@@ -29,13 +30,13 @@ _STYLES: Final[Mapping[str, Rates]] = {
     "pausing": pausing(6, 30, 6, 4),
     "nightly": nightly(12, 40, 900),
 }
-"""Pushers and poppers as they are on a good day: bursts of 36/s, poppers that look every few seconds, quiet nights."""
 _MORE: Final[Mapping[str, Any]] = {
     "keeper": True,
     "requeue_after_s": 20.0,
     "message_bytes": 200,
     "own_processes": False,
 }
+# What is peculiar to a design's load; a ring without turns would lose the number that is rolled back for good.
 _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "status": {"work_s": 0.02, "fail_share": 0.05, "poppers": 2},
     "fifo": {"rollback_share": 0.2, "poppers": 2},
@@ -44,7 +45,6 @@ _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "batch_single": {"batch": 5},
     "naive": {"rollback_share": 0.1, "pushers": 2},
 }
-"""What is peculiar to a design's load; a ring without turns would lose the number that is rolled back for good."""
 
 
 def runs() -> list[Run]:
@@ -80,9 +80,14 @@ def calm(seconds: float, *, faults: Sequence[PlannedFault] = (), starts: int = 1
         target, loads, connection = target_of(url), [], connect(url)
         for run in runs():
             made = install(
-                connection, engine_for(target), run.design, schema="public", queue=run.name, timeout_s=30.0,
+                connection,
+                engine_for(target),
+                run.design,
+                schema="public",
+                queue=run.name,
+                timeout_s=30.0,
                 owner_held_while_working=True,
-            )  # fmt: skip
+            )
             push, pop = run.rates(0.0, random.Random(0))
             loads.append(QueueLoad(made.layout, **{"rate": push, "pop_rate": pop, **run.load}))
         connection.close()

@@ -36,8 +36,8 @@ from tests.queues import BYTES, routine
 
 SETTINGS: Final = {"synchronous_commit": "off", "autovacuum_naptime": "5s", "max_connections": "150"}
 INTERVAL_S: Final = 1.0
+# A forecast of a run is taken so many seconds after all queues are warm.
 FORETOLD_AFTER_S: Final = 12.0
-"""A forecast of a run is taken so many seconds after all queues are warm."""
 _WARM_POLLS: Final = 3
 _GIVE_UP_POLLS: Final = 12
 _TWO: Final = 2
@@ -132,9 +132,15 @@ class Laboratory:
         try:
             for case in self.cases:
                 made = install(
-                    connection, engine, case.design, schema="public", queue=case.queue, ring_size=case.ring_size,
-                    timeout_s=case.timeout_s, owner_held_while_working=True,
-                )  # fmt: skip
+                    connection,
+                    engine,
+                    case.design,
+                    schema="public",
+                    queue=case.queue,
+                    ring_size=case.ring_size,
+                    timeout_s=case.timeout_s,
+                    owner_held_while_working=True,
+                )
                 self.layouts[case.queue] = self._with_priority(made.layout, case.priority)
                 if case.configured:
                     self._configured.append(self.layouts[case.queue])
@@ -248,9 +254,15 @@ class Laboratory:
         wrong += [f"said besides: {code}: {proof}" for code, proof in besides.items()]
         told = due.get(case.verdict) or next(iter(due.values()))
         return Outcome(
-            case.cause, case.verdict, told.code, told.proof, named.sampled_at - at if named else None, late,
-            tuple(besides), tuple(wrong),
-        )  # fmt: skip
+            case.cause,
+            case.verdict,
+            told.code,
+            told.proof,
+            named.sampled_at - at if named else None,
+            late,
+            tuple(besides),
+            tuple(wrong),
+        )
 
     def _evidence(self, case: Case, at: float) -> str:
         """In which polls since the fault its rule had evidence: ``+``, or ``-`` where it had none and began anew."""

@@ -17,14 +17,14 @@ from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import routine
 
+# An archiver that was seen is missed after so long.
 SILENT_S: Final = 20.0
-"""An archiver that was seen is missed after so long."""
 # Polls after which an archiver that comes every second is known to do so.
 KNOWN_POLLS: Final = 35
+# In this time, enough messages come to compare with.
 USUAL_S: Final = 25.0
-"""In this time, enough messages come to compare with."""
+# Scheduled messages are counted every ten seconds; three counts prove that messages are due later.
 LATER_S: Final = 3 * COUNTING_S + 7.0
-"""Scheduled messages are counted every ten seconds; three counts prove that messages are due later."""
 
 
 @contextlib.contextmanager
@@ -163,16 +163,29 @@ CASES = (
     Case("poison at the head", "poison message at the head", "status", poisoned, reads_s=3.0, own_processes=True),
     Case("delivered twice", "delivered twice", "status", twice, reads_s=1.0),
     Case(
-        "archive stands still", "archive behind", "flag", unarchived, reads_s=SILENT_S + 1.0,
+        "archive stands still",
+        "archive behind",
+        "flag",
+        unarchived,
+        reads_s=SILENT_S + 1.0,
         load={"rate": 80.0, "pop_rate": 250.0, "keeper": True},
     ),
     Case(
-        "low priority starved", "priority starved", "status", starved, reads_s=22.0, own_processes=True,
+        "low priority starved",
+        "priority starved",
+        "status",
+        starved,
+        reads_s=22.0,
+        own_processes=True,
         priority="priority",
         configured=True,
     ),
     Case(
-        "messages due in five hours", "due later than usual", "pending", due_later, reads_s=LATER_S,
+        "messages due in five hours",
+        "due later than usual",
+        "pending",
+        due_later,
+        reads_s=LATER_S,
         clears_s=COUNTING_S + 7.0,
     ),
-)  # fmt: skip
+)

@@ -53,9 +53,14 @@ def orphan(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 CASES = (
     Case(
-        "ring full", "ring full", "ring", full, reads_s=5.0, ring_size=60,
+        "ring full",
+        "ring full",
+        "ring",
+        full,
+        reads_s=5.0,
+        ring_size=60,
         true_too=frozenset({"pushers outrun poppers"}),
     ),
     Case("pusher sleeps with a number", "ring hole", "ring", hole, reads_s=1.0, load={"poppers": 2}),
     Case("popper sleeps with a number", "ring orphans", "ring", orphan, reads_s=2.0),
-)  # fmt: skip
+)

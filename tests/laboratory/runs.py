@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+# Pushes and pops per second that are asked for, at so many seconds after the load began.
 Rates = Callable[[float, random.Random], tuple[float, float]]
-"""Pushes and pops per second that are asked for, at so many seconds after the load began."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ def drifting(push: float, a_minute: float, pop: float) -> Rates:
 
 
 BATCH: Mapping[str, Any] = {"batch": 20}
+# Six times as many ways to drain as to grow: a time is harder to foretell than that there is none.
 RUNS = (
     Run("steady", "fifo", 2000, steady(10, 30)),
     Run("steady, small net rate", "naive", 700, steady(26, 33)),
@@ -90,10 +91,9 @@ RUNS = (
     Run("growing, noisy", "status", 400, noisy(28, 18, 0.7)),
     Run("growing in bursts", "naive", 300, bursty(25, 17, 10, 3)),
     Run("growing, slow consumers", "status", 200, steady(25, 100), {"work_s": 0.2, "poppers": 3}),
-)  # fmt: skip
-"""Six times as many ways to drain as to grow: a time is harder to foretell than that there is none."""
+)
+# Two for `make test`: empty after three quarters of a minute.
 LIVE = (
     Run("drains_steadily", "fifo", 600, steady(10, 24)),
     Run("drains_slowly", "status", 500, steady(5, 100), {"work_s": 0.15, "poppers": 3}),
 )
-"""Two for ``make test``: empty after three quarters of a minute."""

@@ -11,10 +11,10 @@ from tests.facts import wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
 
+# A queue is known to be busy after ten minutes with pushes; one more, because minutes begin at any poll.
 BUSY_S: Final = 11 * 60.0
-"""A queue is known to be busy after ten minutes with pushes; one more, because minutes begin at any poll."""
+# A backlog that rises slowly is named after 21 minutes at the earliest, once the oldest message has waited for one.
 LEAK_S: Final = 24 * 60.0
-"""A backlog that rises slowly is named after 21 minutes at the earliest, once the oldest message has waited for one."""
 
 
 def _go_on(lab: Laboratory, seconds: float) -> None:
@@ -60,7 +60,12 @@ CASES = (
     Case("producers stopped", "no pushes", "status", silent, reads_s=32.0),
     Case("slow leak", "pushers outrun poppers", "status", leaking, reads_s=LEAK_S, load={"rate": 4.0}),
     Case(
-        "each message takes longer", "pushers outrun poppers", "status", slowed, reads_s=100.0, clears_s=15.0,
+        "each message takes longer",
+        "pushers outrun poppers",
+        "status",
+        slowed,
+        reads_s=100.0,
+        clears_s=15.0,
         load={"work_s": 0.02, "rate": 6.0},
     ),
-)  # fmt: skip
+)

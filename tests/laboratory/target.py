@@ -116,28 +116,50 @@ def _set(lab: Laboratory, **settings: str) -> None:
 
 CASES = (
     Case(
-        "transaction pins the horizon", "cleanup held back", "fifo", pinned, reads_s=16.0, everywhere=True,
+        "transaction pins the horizon",
+        "cleanup held back",
+        "fifo",
+        pinned,
+        reads_s=16.0,
+        everywhere=True,
         load={"rate": 120.0, "pop_rate": 300.0, "poppers": 2},
         true_too=frozenset({"log-bound"}),  # where other programs keep the disk busy
     ),
     Case(
-        "slow log flush", "log-bound", "status", slow_log, reads_s=5.0, clears_s=5.0, everywhere=True,
+        "slow log flush",
+        "log-bound",
+        "status",
+        slow_log,
+        reads_s=5.0,
+        clears_s=5.0,
+        everywhere=True,
         load={"pushers": 4, "poppers": 4, "rate": 40.0, "pop_rate": 80.0},
     ),
     Case(
-        "deadlocks", "deadlocks", "fifo", deadlocks, reads_s=10.0, clears_s=6.0,
+        "deadlocks",
+        "deadlocks",
+        "fifo",
+        deadlocks,
+        reads_s=10.0,
+        clears_s=6.0,
         # Each deadlock rolls back what it did with the message at the head.
         true_too=frozenset({"poison message at the head"}),
     ),
-)  # fmt: skip
+)
+# Takes every processor there is: a server of its own, after the others.
 CROWDED = (
     Case(
-        "a crowd on one page", "latch-bound", "fifo", crowded, reads_s=5.0, clears_s=5.0, everywhere=True,
+        "a crowd on one page",
+        "latch-bound",
+        "fifo",
+        crowded,
+        reads_s=5.0,
+        clears_s=5.0,
+        everywhere=True,
         load={"rate": 20.0, "pop_rate": 100.0},
         true_too=frozenset({"pushers outrun poppers", "log-bound"}),
     ),
-)  # fmt: skip
-"""Takes every processor there is: a server of its own, after the others."""
+)
 
 
 def stopped(lab: Laboratory) -> Outcome:

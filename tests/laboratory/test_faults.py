@@ -17,11 +17,11 @@ from tests.laboratory.laboratory import laboratory
 from tests.laboratory.runs import LIVE
 
 GROUPS = (poppers.CASES, locks.CASES, rings.CASES, messages.CASES, sight.CASES)
+# A cause whose verdict does not exist is not injected.
 CASES = tuple(case for group in GROUPS for case in group if case.verdict in HOLDS)
-"""A cause whose verdict does not exist is not injected."""
 TARGET_CASES = tuple(case for case in target.CASES if case.verdict in HOLDS)
+# Designs of the queues that nobody disturbs.
 WITNESSES = ("status", "ring", "batch_fast")
-"""Designs of the queues that nobody disturbs."""
 
 
 def queues(*, again: bool = False, more: Sequence[Case] = ()) -> list[Outcome]:

@@ -22,6 +22,7 @@ from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
 from tests.queues import ENGINE, opened
 
+# So much time passes since the workers were last heard of, or began their jobs, that these are stuck.
 OLD: Final[dict[Callable[[], Library], str]] = {
     procrastinate: "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 hour'",
     pgqueuer: "UPDATE pgqueuer SET heartbeat = now() - interval '1 hour' WHERE status = 'picked'",
@@ -31,7 +32,6 @@ OLD: Final[dict[Callable[[], Library], str]] = {
     PgBoss: "UPDATE pgboss.job SET started_on = now() - interval '1 day' WHERE state = 'active'",
     Graphile: "UPDATE graphile_worker._private_jobs SET locked_at = now() - interval '1 day' WHERE locked_at < now()",
 }
-"""So much time passes since the workers were last heard of, or began their jobs, that these are stuck."""
 
 
 def each_made(libraries: Sequence[Callable[[], Library]]) -> Any:

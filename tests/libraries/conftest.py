@@ -8,6 +8,8 @@ from typing import Final
 
 import pytest
 
+# By test the libraries: of the last one that writes down its workers, and one without rates. The figures of all
+# libraries are held against what their tables hold all the same.
 KEPT: Final = {
     "test_what_ends_or_is_taken_anew_between_plan_and_apply_is_left_alone": ("procrastinate", "PgBoss"),
     "test_the_job_of_a_worker_that_is_alive_is_left_alone": ("procrastinate", "PgBoss"),
@@ -20,8 +22,6 @@ KEPT: Final = {
     "test_tables_hold_what_the_log_says": ("procrastinate", "PgBoss"),
     "test_ready_messages_that_nobody_takes_are_named_after_their_time": ("oban", "Graphile"),
 }
-"""By test the libraries: of the last one that writes down its workers, and one without rates. The figures of all
-libraries are held against what their tables hold all the same."""
 
 HEADINGS: Final = ("LIBRARY", "QUEUE", "DEPTH", "IN PROG", "DEAD", "PUSH/s", "POP/s", "COMPLETE/s", "KILLED JOB")
 ROW: Final = "{:<16}{:<10}{:<20}{:<13}{:<11}{:<16}{:<16}{:<16}{}"

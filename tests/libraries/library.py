@@ -20,16 +20,16 @@ from tests.facts import wait_until
 from tests.libraries.actions import NONE, Actions
 
 QUEUES: Final = ("mails", "invoices")
+# How often a job is tried before it is dead, in every library. Some wait longer for each further attempt.
 ATTEMPTS: Final = 2
-"""How often a job is tried before it is dead, in every library. Some wait longer for each further attempt."""
 
+# `retried`: the attempt failed and there will be another; `failed`: it was the last one.
 Kind = Literal["pushed", "claimed", "completed", "failed", "retried"]
-"""``retried``: the attempt failed and there will be another; ``failed``: it was the last one."""
+# `ready`: a worker may begin it now. `retry`: it failed and is due later, where that is not just `scheduled`.
+# `blocked`: it waits for another job or a lock.
 State = Literal["ready", "scheduled", "retry", "in_progress", "done", "dead", "cancelled", "blocked"]
-"""``ready``: a worker may begin it now. ``retry``: it failed and is due later, where that is not just ``scheduled``.
-``blocked``: it waits for another job or a lock."""
+# Jobs by state. A state that the tables cannot tell is missing; one of which there is nothing is 0.
 Counts = Mapping[State, int]
-"""Jobs by state. A state that the tables cannot tell is missing; one of which there is nothing is 0."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class Worker:
 
     process: subprocess.Popen[bytes]
     log: Path
+    # Its standard output and error.
     said: Path
-    """Its standard output and error."""
 
     @classmethod
     def start(cls, command: Sequence[str | Path], folder: Path, name: str, **environment: str) -> Self:

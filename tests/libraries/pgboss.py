@@ -24,8 +24,8 @@ from tests.libraries.actions import Actions
 from tests.libraries.library import ATTEMPTS, QUEUES, Counts, Event, Library, State, Worker, pushed
 
 PROGRAM: Final = "pgboss.js"
+# Where the dead jobs of the second queue go as well.
 DEAD_LETTERS: Final = "dead-letters"
-"""Where the dead jobs of the second queue go as well."""
 
 _TRUTH: Final = """
     SELECT q.name,
@@ -43,8 +43,8 @@ _STATES: Final[tuple[State, ...]] = (
     *("ready", "scheduled", "retry", "blocked", "in_progress", "done", "dead", "cancelled"),
 )
 
+# Its supervisor deletes what waits beyond `keep_until`, also just after its own `retry`.
 _KEPT: Final = "greatest(j.keep_until, now() + q.retention_seconds * interval '1 second')"
-"""Its supervisor deletes what waits beyond ``keep_until``, also just after its own ``retry``."""
 _WORKED_ON_AGAIN: Final = f"""
 UPDATE pgboss.job AS j
 SET state = 'retry',

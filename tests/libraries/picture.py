@@ -22,10 +22,10 @@ from tests.queues import target_of
 SHOWN: Final = frozenset({"procrastinate", "pgqueuer", "oban", "pg-boss", "graphile-worker"})
 WATCHED_S: Final = 60.0
 SIZE: Final = (120, 30)
+# Of one processor, so that a busy machine throttles no probe on the picture.
 BUDGET: Final = "20%"
-"""Of one processor, so that a busy machine throttles no probe on the picture."""
+# Of each library how long a job takes, in seconds, and how many are pushed every two seconds.
 SCENES: Final = ((0.5, 12), (0.3, 5), (0.2, 3), (0.4, 2), (0.1, 4))
-"""Of each library how long a job takes, in seconds, and how many are pushed every two seconds."""
 
 
 @contextlib.contextmanager

@@ -60,6 +60,7 @@ def test_a_job_queue_of_graphile_worker_that_was_locked_days_ago_is_neither_empt
     assert (blocker["name"], blocker["holder"], blocker["messages"]) == ("one by one", "worker-gone", 200)
 
 
+# A statement that blocks all jobs of a library, and the reason in the verdict.
 HELD_BACK: Final[list[tuple[Callable[[], Library], str, str]]] = [
     (oban, "UPDATE oban_jobs SET state = 'suspended' RETURNING id", "the application has suspended them"),
     (
@@ -83,7 +84,6 @@ HELD_BACK: Final[list[tuple[Callable[[], Library], str, str]]] = [
         "as many jobs with the same concurrency key are in progress as may be; they wait for account 7",
     ),
 ]
-"""A statement that blocks all jobs of a library, and the reason in the verdict."""
 
 
 @pytest.mark.parametrize(("make", "hold", "why"), HELD_BACK)

@@ -25,11 +25,11 @@ from tests.libraries.test_rates import MIXED, within
 pytestmark = pytest.mark.soak  # a minute a library; test_figures.py holds each figure against the tables in less
 
 OVER_S: Final = 60.0
+# Figures are those of a moment up to a poll ago.
 LAG_S: Final = 2.5
-"""Figures are those of a moment up to a poll ago."""
 RATES: Final[Mapping[str, Kind]] = {"push_rate": "pushed", "pop_rate": "claimed", "complete_rate": "completed"}
+# Nothing is stuck in it: a message comes back by itself.
 LEASES_END: Final = ("pgmq",)
-"""Nothing is stuck in it: a message comes back by itself."""
 
 
 @contextmanager

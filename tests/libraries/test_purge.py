@@ -26,8 +26,8 @@ from tests.libraries.test_tables import DELAYED_JOB, LARAVEL, RIVER, SYMFONY, Ma
 pytestmark = pytest.mark.server
 
 MAILS, INVOICES = QUEUES
+# Other tables change with their jobs, so that there is no undo.
 FOR_GOOD = (procrastinate, pgqueuer, firm_queue)
-"""Other tables change with their jobs, so that there is no undo."""
 
 
 made = each_made(LIBRARIES)

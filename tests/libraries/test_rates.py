@@ -21,10 +21,10 @@ pytestmark = pytest.mark.server
 INTERVAL_S: Final = 0.5
 BATCH: Final = 10
 WINDOW_S: Final = 8.0
+# So many seconds of what flows may rates be off: they lag, and batches are pushed at once.
 ENOUGH_S: Final = 1.5
-"""So many seconds of what flows may rates be off: they lag, and batches are pushed at once."""
+# Nothing in their tables tells of which queue a job was that is done.
 MIXED: Final = frozenset({"graphile-worker"})
-"""Nothing in their tables tells of which queue a job was that is done."""
 
 
 @contextmanager
@@ -97,9 +97,10 @@ def test_rates_are_what_the_application_wrote_down(make: Callable[[], Library], 
         queue = of_queue(view, name)
         window_s = queue.window_s or 0.0
         checked: list[tuple[Kind, float | None, list[Event]]] = [
-            ("pushed", queue.push_rate.value, log), ("completed", queue.complete_rate.value, events),
+            ("pushed", queue.push_rate.value, log),
+            ("completed", queue.complete_rate.value, events),
             ("claimed", queue.pop_rate.value, events),
-        ]  # fmt: skip
+        ]
         for kind, rate, said in checked:
             if rate is None:
                 assert kind == "completed", (name, kind)

@@ -22,8 +22,8 @@ from tests.libraries.pgmq import pgmq
 pytestmark = pytest.mark.server
 
 MAILS = QUEUES[0]
+# Row level security keeps everybody but their owner from graphile-worker's tables.
 OPEN = [library for library in LIBRARIES if library is not Graphile]
-"""Row level security keeps everybody but their owner from graphile-worker's tables."""
 
 
 made = each_made(OPEN)

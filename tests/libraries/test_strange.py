@@ -24,6 +24,7 @@ pytestmark = pytest.mark.server
 
 MAILS, _ = QUEUES
 UNKNOWN: Final = "this table has the value `{}`, which qmon does not know: 2 messages by `{}`"
+# What makes room for a new state, what brings all jobs into it, and the words of the verdict.
 STRANGE: Final[list[tuple[Callable[[], Library], str, str, str]]] = [
     (
         procrastinate,
@@ -62,7 +63,6 @@ STRANGE: Final[list[tuple[Callable[[], Library], str, str, str]]] = [
         "2 messages in no state that qmon knows",
     ),
 ]
-"""What makes room for a new state, what brings all jobs into it, and the words of the verdict."""
 
 
 def found(watched: Watched, words: str) -> None:

@@ -229,6 +229,7 @@ def test_each_state_of_each_queue_is_told(made: Made, database: str) -> None:
         assert [proof in each for each in said] == [True], said
 
 
+# The last id has more than 32 bits: as a lock it is in two columns, of which one alone is that of job 1.
 QUE: Final = """
 CREATE TABLE que_jobs (
     id bigserial PRIMARY KEY, priority smallint NOT NULL DEFAULT 100, run_at timestamptz NOT NULL DEFAULT now(),
@@ -246,7 +247,6 @@ INSERT INTO que_jobs (id, queue, run_at, finished_at, expired_at) VALUES
     (5, 'default', now(), now(), NULL), (6, 'default', now(), NULL, now()),
     (8589934593, 'default', now() - interval '1 m', NULL, NULL);
 """
-"""The last id has more than 32 bits: as a lock it is in two columns, of which one alone is that of job 1."""
 
 
 def test_a_job_is_in_progress_while_a_session_holds_the_lock_on_its_id(database: str) -> None:

@@ -22,8 +22,9 @@ from tests.libraries.test_figures import of_queue
 
 pytestmark = pytest.mark.server
 
+# By then the verdict holds: a message waits for twenty seconds where nothing tells pops, and the evidence for ten.
 HOLD_S: Final = 45.0
-"""By then the verdict holds: a message waits for twenty seconds where nothing tells pops, and the evidence for ten."""
+# What makes time pass: a heartbeat that is old, or a job that is in progress for longer than it may be.
 LATE: Final[list[tuple[Callable[[], Library], str]]] = [
     (procrastinate, "UPDATE procrastinate_workers SET last_heartbeat = last_heartbeat - interval '10 m'"),
     (oban, "UPDATE oban_producers SET updated_at = updated_at - interval '10 m'"),
@@ -32,7 +33,6 @@ LATE: Final[list[tuple[Callable[[], Library], str]]] = [
     (PgBoss, "UPDATE pgboss.job SET started_on = now() - 2 * expire_seconds * interval '1 s' WHERE state = 'active'"),
     (Graphile, "UPDATE graphile_worker._private_jobs SET locked_at = locked_at - interval '1 h'"),
 ]
-"""What makes time pass: a heartbeat that is old, or a job that is in progress for longer than it may be."""
 
 
 @pytest.mark.parametrize(("make", "later"), LATE)
@@ -59,8 +59,8 @@ def test_the_job_of_a_worker_that_was_killed_is_named(
     assert not [queue for queue in others if queue.verdict.code == "stuck in progress"]
 
 
+# Libraries whose tables say which workers live.
 WRITE_DOWN_WORKERS = ("procrastinate", "Oban", "firm-queue")
-"""Libraries whose tables say which workers live."""
 
 
 @pytest.mark.long

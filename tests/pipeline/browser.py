@@ -22,9 +22,16 @@ from typing import Any, Final
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FOUND: Final = next((path for name in NAMES if (path := shutil.which(name))), None)
 _OPTIONS: Final = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
-    "--disable-extensions", "--no-first-run", "--hide-scrollbars", "--remote-debugging-pipe",
-)  # fmt: skip
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-extensions",
+    "--no-first-run",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+)
 _LONG_S: Final = 240.0
 
 
@@ -91,9 +98,13 @@ def browser(folder: Path) -> Iterator[Browser]:
     (to_read, writes), (reads, to_write) = os.pipe(), os.pipe()
     command = [FOUND, *_OPTIONS, f"--user-data-dir={folder / 'profile'}", "about:blank"]
     child = subprocess.Popen(  # the pipes are its files 3 and 4
-        ["bash", "-c", f'exec "$@" 3<&{to_read} 4>&{to_write}', "bash", *command], pass_fds=(to_read, to_write),
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
+        ["bash", "-c", f'exec "$@" 3<&{to_read} 4>&{to_write}', "bash", *command],
+        pass_fds=(to_read, to_write),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     os.close(to_read)
     os.close(to_write)
     try:

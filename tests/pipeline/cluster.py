@@ -23,10 +23,10 @@ from tests.facts import wait_until
 
 HOME: Final = Path(pyspark.__file__).parent
 WORKERS: Final = 2
+# A Java that lives for seconds: start soon, and leave the processors to the others.
 _QUICK: Final = (
     "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
-"""A Java that lives for seconds: start soon, and leave the processors to the others."""
 FEW_ROWS: Final = {
     # Each of three Javas would compile for longer than it computes.
     "spark.sql.codegen.wholeStage": "false",
@@ -130,8 +130,9 @@ def without_qmon(folder: Path) -> Path:
     (own / "others.pth").write_text(sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8")
     python = folder / "bin" / "python"
     command = [str(python), "-c", "import pyarrow, qmon.pipeline"]
-    tried = subprocess.run(command, cwd=folder, env=_environment(folder), check=False,
-                           capture_output=True, text=True, timeout=_LONG_S)  # fmt: skip
+    tried = subprocess.run(
+        command, cwd=folder, env=_environment(folder), check=False, capture_output=True, text=True, timeout=_LONG_S
+    )
     assert "No module named 'qmon" in tried.stderr, tried.stderr
     return python
 
@@ -150,15 +151,30 @@ def _daemon(folder: Path, name: str, kind: str, *arguments: str) -> Iterator[_Da
     log = folder / f"{name}.log"
     command = [str(HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}", *arguments]
     with log.open("wb") as said:
-        child = subprocess.Popen(command, cwd=folder, env=_environment(folder), stdin=subprocess.DEVNULL, stdout=said,
-                                 stderr=said, start_new_session=True)  # fmt: skip
+        child = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=_environment(folder),
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
     with _ended(child):
         yield _Daemon(child, log)
 
 
 def _run(command: Sequence[str], env: Mapping[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
-    child = subprocess.Popen(command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True, start_new_session=True)  # fmt: skip
+    child = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     with _ended(child):
         out, err = child.communicate(timeout=2 * _LONG_S)
     return subprocess.CompletedProcess(command, child.returncode, out, err)

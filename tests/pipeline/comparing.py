@@ -16,8 +16,8 @@ from qmon.pipeline.rollup.incidents import incidents
 from qmon.pipeline.rollup.rollups import DAY_S, HOUR_S, MINUTE_S
 from tests.pipeline import reference
 
+# Over midnight, and over the end of summer time in Berlin.
 START = datetime(2026, 10, 24, 23, 40, tzinfo=UTC).timestamp()
-"""Over midnight, and over the end of summer time in Berlin."""
 
 
 def same(found: Any, expected: Any) -> bool:

@@ -92,9 +92,7 @@ def queue_cells(queue: str, row: dict[str, Any]) -> tuple[str, ...]:
 def incident_cells(row: dict[str, Any]) -> tuple[str, ...]:
     """What an incident's row must begin with."""
     lasted = seconds(row["end_at"] - row["start_at"])
-    return (
-        moment(row["start_at"]), lasted, row["target"], row["queue"], row["cause"], number(row["peak_ready"])
-    )  # fmt: skip
+    return (moment(row["start_at"]), lasted, row["target"], row["queue"], row["cause"], number(row["peak_ready"]))
 
 
 def hostile_facts(queues: int = 12) -> ReportFacts:
@@ -104,14 +102,23 @@ def hostile_facts(queues: int = 12) -> ReportFacts:
     incidents = tuple(_incident(place, name) for place, name in enumerate(names))
     objective = Objective(HOSTILE[0], "oldest_seconds", 120.0, 0.99)
     return ReportFacts(
-        period, 60, tuple(_queue(place, name) for place, name in enumerate(names)), incidents,
-        ((TARGET, "LWLock:WALWrite" + "x" * 60, 1.25), (TARGET, "Lock:transactionid", 0.5)), {"bad": 3}, 7, 2,
-        tuple(_messages(name) for name in names), 21600.0 * queues, trouble(incidents, period), {},
+        period,
+        60,
+        tuple(_queue(place, name) for place, name in enumerate(names)),
+        incidents,
+        ((TARGET, "LWLock:WALWrite" + "x" * 60, 1.25), (TARGET, "Lock:transactionid", 0.5)),
+        {"bad": 3},
+        7,
+        2,
+        tuple(_messages(name) for name in names),
+        21600.0 * queues,
+        trouble(incidents, period),
+        {},
         (Coverage(TARGET, 19000.0, 0.88, 3600.0, START + 3600), Coverage(HOSTILE[1], 21600.0, 1.0)),
         tuple(_operation(name) for name in (None, *names)),
         in_order(Level(objective, TARGET, name, 20000.0, 40.0 * n, 20000.0, 40.0 * n) for n, name in enumerate(names)),
         _baselines(names),
-    )  # fmt: skip
+    )
 
 
 def _queue(place: int, name: str) -> QueueFacts:
@@ -119,14 +126,23 @@ def _queue(place: int, name: str) -> QueueFacts:
     worst = tuple(_row(START + n * 3600, 3600.0, place + n) for n in range(5))
     days = [(day, 100.0 + day) for day in range(20)]
     return QueueFacts(
-        TARGET, name, _row(START, 21600.0, place), _row(START, 21600.0, place + 1), plot, worst, capacity(5e6, days),
-        tuple(days), unusual(_baselines([name]), TARGET, name, worst),
-    )  # fmt: skip
+        TARGET,
+        name,
+        _row(START, 21600.0, place),
+        _row(START, 21600.0, place + 1),
+        plot,
+        worst,
+        capacity(5e6, days),
+        tuple(days),
+        unusual(_baselines([name]), TARGET, name, worst),
+    )
 
 
 def _baselines(names: list[str]) -> Baselines:
-    hours = {name: {figure: dict.fromkeys(range(168), Baseline(3.0, 0.5, 6)) for figure in ("ready", "push_rate")}
-             for name in names}  # fmt: skip
+    hours = {
+        name: {figure: dict.fromkeys(range(168), Baseline(3.0, 0.5, 6)) for figure in ("ready", "push_rate")}
+        for name in names
+    }
     return Baselines({TARGET: hours})
 
 
@@ -146,15 +162,28 @@ def _messages(name: str) -> dict[str, Any]:
 def _incident(place: int, name: str) -> dict[str, Any]:
     done = {"kind": "requeue", "state": "done", "by": "anna@ops-1"}
     return {
-        "target": TARGET, "queue": name, "cause": "pushers outrun poppers", "start_at": START + place * 60,
-        "end_at": START + place * 60 + 300, "severity": 2 + place % 2, "codes": ["pushers outrun poppers", "no pops"],
-        "peak_ready": 1234567.0, "proof": f"push 120/s over pop 80/s for 300 s in {name}",
+        "target": TARGET,
+        "queue": name,
+        "cause": "pushers outrun poppers",
+        "start_at": START + place * 60,
+        "end_at": START + place * 60 + 300,
+        "severity": 2 + place % 2,
+        "codes": ["pushers outrun poppers", "no pops"],
+        "peak_ready": 1234567.0,
+        "proof": f"push 120/s over pop 80/s for 300 s in {name}",
         "operations": [done] if place % 2 else [],
-    }  # fmt: skip
+    }
 
 
 def _operation(name: str | None) -> dict[str, Any]:
     return {
-        "target": TARGET, "queue": name, "started_at": START + 7200, "ended_at": None, "kind": "pause", "state": "done",
-        "by": "<b>anna</b>@ops-1", "reason": "</script><script>alert(1)</script>", "done": None,
-    }  # fmt: skip
+        "target": TARGET,
+        "queue": name,
+        "started_at": START + 7200,
+        "ended_at": None,
+        "kind": "pause",
+        "state": "done",
+        "by": "<b>anna</b>@ops-1",
+        "reason": "</script><script>alert(1)</script>",
+        "done": None,
+    }

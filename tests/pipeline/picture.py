@@ -13,8 +13,8 @@ from typing import Final
 from tests.pipeline.browser import Browser, browser
 from tests.pipeline.weeks import DAY_S, shop
 
+# A Monday.
 START: Final = datetime(2025, 10, 13, tzinfo=UTC).timestamp()
-"""A Monday."""
 WEEKS: Final = 6
 OBJECTIVES: Final = """
 [[slo]]
@@ -73,8 +73,6 @@ def _bottom(seen: Browser, name: str) -> float:
 
 def _take(seen: Browser, path: Path, top: float, wide: float, high: float) -> Path:
     clip = {"x": 0, "y": top, "width": wide, "height": high, "scale": 1}
-    shot = seen.call(
-        "Page.captureScreenshot", format="webp", quality=_QUALITY, captureBeyondViewport=True, clip=clip
-    )  # fmt: skip
+    shot = seen.call("Page.captureScreenshot", format="webp", quality=_QUALITY, captureBeyondViewport=True, clip=clip)
     path.write_bytes(base64.b64decode(shot["data"]))
     return path

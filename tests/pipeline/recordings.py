@@ -30,8 +30,8 @@ class Watched:
     zone: str = "UTC"
     queues: tuple[str, ...] = ("orders", "mails")
     step_s: float = 2.0
+    # What each line about figures says, as plain values, with recorder, number, target and zone.
     written: list[dict[str, Any]] = field(default_factory=list)
-    """What each line about figures says, as plain values, with recorder, number, target and zone."""
 
     def record(
         self,

@@ -111,7 +111,10 @@ def _incident(target: str, queue: str, rows: list[Row]) -> Row:
     known = [row for row in rows if row.get("ready") is not None]
     peak = min(known, key=lambda r: (-r["ready"], r["sampled_at"])) if known else None
     return {
-        "target": target, "queue": queue, "cause": codes[0], "codes": codes,
+        "target": target,
+        "queue": queue,
+        "cause": codes[0],
+        "codes": codes,
         "start_at": min(min(row.get("since_at") or row["sampled_at"], row["sampled_at"]) for row in rows),
         "end_at": max(row["sampled_at"] for row in rows),
         "severity": max(row["severity"] for row in rows),
@@ -119,7 +122,7 @@ def _incident(target: str, queue: str, rows: list[Row]) -> Row:
         "proof": min(seen[codes[0]], key=lambda r: float(r["sampled_at"]))["proof"],
         "peak_ready": peak["ready"] if peak else None,
         "peak_at": peak["sampled_at"] if peak else None,
-    }  # fmt: skip
+    }
 
 
 def date(at: float) -> str:

@@ -18,8 +18,8 @@ from qmon.pipeline.rollup.capacity import capacity
 
 pytestmark = pytest.mark.timeout(1200)
 BERLIN = ZoneInfo("Europe/Berlin")
+# Two Sundays before summer time ends; the hour from two o'clock comes twice on 2026-10-25.
 SUNDAY = datetime(2026, 10, 11, 0, 0, tzinfo=BERLIN)
-"""Two Sundays before summer time ends; the hour from two o'clock comes twice on 2026-10-25."""
 
 
 def minutes() -> list[dict[str, Any]]:
@@ -31,11 +31,20 @@ def minutes() -> list[dict[str, Any]]:
             n = week * 100 + place
             found.append(
                 {
-                    "target": "shop", "queue": "orders", "zone": "Europe/Berlin", "start_at": start + place * 600.0,
-                    "seconds": 600.0, "flow_s": 590.0, "pushed": float(n % 37), "popped": float(n % 31),
-                    "ready_s": float(n % 29), "ready_known_s": 600.0, "oldest_s": None, "oldest_known_s": None,
+                    "target": "shop",
+                    "queue": "orders",
+                    "zone": "Europe/Berlin",
+                    "start_at": start + place * 600.0,
+                    "seconds": 600.0,
+                    "flow_s": 590.0,
+                    "pushed": float(n % 37),
+                    "popped": float(n % 31),
+                    "ready_s": float(n % 29),
+                    "ready_known_s": 600.0,
+                    "oldest_s": None,
+                    "oldest_known_s": None,
                 }
-            )  # fmt: skip
+            )
     return found
 
 

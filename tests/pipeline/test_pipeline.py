@@ -156,8 +156,12 @@ def standing(facts: ReportFacts, expected: list[dict[str, Any]], hours: dict[tup
     """Service levels, what was watched, and the time before."""
     measured, period = reference.measured(reference.unique(expected)), facts.period
     queues = {(row["target"], row["queue"]) for row in measured}
-    about = {(name, *key) for key in queues for name in ("fresh", "short")
-             if (key[0] == "shop" if name == "fresh" else key[1] in ("orders", "😀"))}  # fmt: skip
+    about = {
+        (name, *key)
+        for key in queues
+        for name in ("fresh", "short")
+        if (key[0] == "shop" if name == "fresh" else key[1] in ("orders", "😀"))
+    }
     assert {(each.objective.name, each.target, each.queue) for each in facts.levels} == about
     for each in facts.levels:
         asked, figure = each.objective, each.objective.figure.replace("oldest_seconds", "oldest_s")

@@ -85,10 +85,12 @@ def test_unusual_hours_equal_plain_python() -> None:
         )
     reach = 3 * 1.4826
     out = {
-        row["start_at"]: row["pushed"] / row["flow_s"] for row in rows
-        if row["start_at"] // HOUR % 2 == MONDAY // HOUR % 2 and row["flow_s"] >= 1800
+        row["start_at"]: row["pushed"] / row["flow_s"]
+        for row in rows
+        if row["start_at"] // HOUR % 2 == MONDAY // HOUR % 2
+        and row["flow_s"] >= 1800
         and abs(row["pushed"] / row["flow_s"] - 10) > reach
-    }  # fmt: skip
+    }
     found = unusual(usual, "shop", "orders", rows)
     assert {each.start: each.worst.value for each in found} == pytest.approx(out)
     distances = sorted((abs(value - 10) / reach for value in out.values()), reverse=True)
@@ -100,8 +102,10 @@ def test_hours_in_a_row_on_one_side_are_one_stretch_told_by_the_worst() -> None:
     usual = Baselines({"shop": {"orders": {"ready": {h: Baseline(100.0, 1.0, 5) for h in range(168)}}}})
     depths = (100, 300, 800, 300, 100, 20, 500)
     none = dict.fromkeys(name for names in SUMS.values() for name in names)
-    rows = [none | {"start_at": MONDAY + n * HOUR, "ready_s": depth * HOUR, "ready_known_s": HOUR}
-            for n, depth in enumerate(depths)]  # fmt: skip
+    rows = [
+        none | {"start_at": MONDAY + n * HOUR, "ready_s": depth * HOUR, "ready_known_s": HOUR}
+        for n, depth in enumerate(depths)
+    ]
     found = unusual(usual, "shop", "orders", rows)
     assert [((each.start - MONDAY) / HOUR, (each.end - MONDAY) / HOUR, each.words) for each in found] == [
         (1.0, 4.0, "ready 8 times the usual"),
@@ -138,9 +142,14 @@ def test_the_headline_says_how_the_time_was() -> None:
         f"19 queues were healthy {good_share(healthy(facts))} of the time watched, with 12 incidents; "
     )
     one = replace(
-        facts, queues=facts.queues[4:5], left_out=0, incidents=facts.incidents[4:5], watched_s=21600.0,
-        trouble={(TARGET, "orders"): Trouble(300.0, 1)}, targets=(Coverage(TARGET, 21600.0, 1.0),),
-    )  # fmt: skip
+        facts,
+        queues=facts.queues[4:5],
+        left_out=0,
+        incidents=facts.incidents[4:5],
+        watched_s=21600.0,
+        trouble={(TARGET, "orders"): Trouble(300.0, 1)},
+        targets=(Coverage(TARGET, 21600.0, 1.0),),
+    )
     assert headline(one) == (
         "orders was healthy 98.6 % of the time watched, with one incident: orders, pushers outrun poppers, for "
         "5 m 00 s from Sat 24 Oct 23:44."
@@ -189,9 +198,18 @@ def test_a_scale_is_round_and_holds_the_highest(highest: float) -> None:
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(1.0, "100 %"), (0.99999999, "99.999 %"), (0.9999, "99.99 %"), (0.992, "99.2 %"), (0.9999 - 1, "-1 %"),
-     (0.99, "99 %"), (0.8999, "89 %"), (0.0, "0 %"), (None, "–")],
-)  # fmt: skip
+    [
+        (1.0, "100 %"),
+        (0.99999999, "99.999 %"),
+        (0.9999, "99.99 %"),
+        (0.992, "99.2 %"),
+        (0.9999 - 1, "-1 %"),
+        (0.99, "99 %"),
+        (0.8999, "89 %"),
+        (0.0, "0 %"),
+        (None, "–"),
+    ],
+)
 def test_a_share_is_never_rounded_up_to_all(share: float | None, text: str) -> None:
     assert good_share(share) == text
 

@@ -19,13 +19,13 @@ OUTSIDE = """[...document.querySelectorAll('body *')].filter(e => {
     const [left, right] = place ? [place.left, place.right] : [0, innerWidth];
     return box.width && (box.left < left - 0.5 || box.right > right + 0.5);
 }).map(e => e.tagName + ': ' + e.textContent.slice(0, 40))"""
+# Figures on more than two lines, of which the second is for a long heading.
 BROKEN = "[...document.querySelectorAll('td:not(.t)')].filter(e => e.offsetHeight > 56).map(e => e.textContent)"
-"""Figures on more than two lines, of which the second is for a long heading."""
 SMALLEST = """Math.min(...[...document.querySelectorAll('h1, h2, h3, p, td, figcaption, .x span, .y span')].map(
     e => parseFloat(getComputedStyle(e).fontSize)))"""
+# Labels of days that lie over the one before.
 OVERLAPPING = """[...document.querySelectorAll('.x')].flatMap(x => [...x.children].map(e => e.getBoundingClientRect())
     .filter(box => box.width).filter((box, n, all) => n && box.left < all[n - 1].right)).length"""
-"""Labels of days that lie over the one before."""
 SORTED = """(() => {
     const heading = [...document.querySelectorAll('thead th')].find(e => e.textContent === 'push/s');
     heading.click();

@@ -38,8 +38,8 @@ class Simulated:
     pops: float
     growth: float = 0.0
     faults: tuple[Fault, ...] = ()
+    # From and to: three times as many pushes.
     surge: tuple[float, float] = (0.0, 0.0)
-    """From and to: three times as many pushes."""
     ready: float = 0.0
     oldest_s: float = 0.0
     since: dict[str, float] = field(default_factory=dict)
@@ -105,10 +105,20 @@ def record(
             messages = 120 if kind == Kind.REQUEUE else 0
             began, number = start_at + when, len(operations) - len(todo)
             done = Operation(
-                id=f"op{number}", kind=kind, queue=queue, state=OperationState.DONE, by="anna@ops-1",
-                reason=why, started_at=began, ended_at=began + 40, planned=messages, done=messages, skipped=0,
-                changed=0, undo_state="no",
-            )  # fmt: skip
+                id=f"op{number}",
+                kind=kind,
+                queue=queue,
+                state=OperationState.DONE,
+                by="anna@ops-1",
+                reason=why,
+                started_at=began,
+                ended_at=began + 40,
+                planned=messages,
+                done=messages,
+                skipped=0,
+                changed=0,
+                undo_state="no",
+            )
             roll.add(done, at)
         roll.flush(at)
         last = at
@@ -161,20 +171,49 @@ def shop(root: Path, start_at: float, weeks: int) -> float:
     length_s = weeks * 7 * DAY_S
     last = length_s - 7 * DAY_S
     day = last + DAY_S
-    orders = Simulated("orders", 12.0, 26.0, 0.008, (
-        Fault(day + 14 * HOUR_S, day + 14.6 * HOUR_S), Fault(last - 2 * DAY_S, last - 1.9 * DAY_S, pops=0.05),
-    ))  # fmt: skip
-    mails = Simulated("mails", 6.0, 9.0, 0.0, (Fault(day + 9 * HOUR_S, day + 11.2 * HOUR_S),
-                      Fault(last + 4.5 * DAY_S, last + 4.55 * DAY_S, "pushers outrun poppers", 0.3)))  # fmt: skip
+    orders = Simulated(
+        "orders",
+        12.0,
+        26.0,
+        0.008,
+        (
+            Fault(day + 14 * HOUR_S, day + 14.6 * HOUR_S),
+            Fault(last - 2 * DAY_S, last - 1.9 * DAY_S, pops=0.05),
+        ),
+    )
+    mails = Simulated(
+        "mails",
+        6.0,
+        9.0,
+        0.0,
+        (
+            Fault(day + 9 * HOUR_S, day + 11.2 * HOUR_S),
+            Fault(last + 4.5 * DAY_S, last + 4.55 * DAY_S, "pushers outrun poppers", 0.3),
+        ),
+    )
     invoices = Simulated("invoices", 1.5, 6.0, surge=(last + 3.4 * DAY_S, last + 3.65 * DAY_S))
     letters = Simulated("letters", 0.4, 2.0)
-    record(root, "shop", [orders, mails, invoices, letters], start_at, length_s, operations=(
-        (day + 11.1 * HOUR_S, "mails", Kind.REQUEUE, "mailer was restarted"),
-        (last + 4.54 * DAY_S, "mails", Kind.PAUSE, "deployment"),
-    ))  # fmt: skip
+    record(
+        root,
+        "shop",
+        [orders, mails, invoices, letters],
+        start_at,
+        length_s,
+        operations=(
+            (day + 11.1 * HOUR_S, "mails", Kind.REQUEUE, "mailer was restarted"),
+            (last + 4.54 * DAY_S, "mails", Kind.PAUSE, "deployment"),
+        ),
+    )
     refunds = Simulated("refunds", 2.0, 5.0, faults=(Fault(last + 2.3 * DAY_S, last + 2.36 * DAY_S, pops=0.1),))
     exports = Simulated("exports", 0.8, 3.0)
     gap = (last + 5.2 * DAY_S, last + 5.75 * DAY_S)
-    record(root, "billing", [refunds, exports], start_at, length_s, seed=2,
-           watched=lambda after: not gap[0] <= after < gap[1])  # fmt: skip
+    record(
+        root,
+        "billing",
+        [refunds, exports],
+        start_at,
+        length_s,
+        seed=2,
+        watched=lambda after: not gap[0] <= after < gap[1],
+    )
     return start_at + length_s

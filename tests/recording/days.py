@@ -24,15 +24,15 @@ from tests.recording.made import made
 from tests.tui.scripted import queue
 
 ZONE: Final = "Europe/Berlin"
+# Tuesday 07:00 in Berlin.
 BEGIN: Final = datetime(2026, 11, 17, 6, 0, tzinfo=UTC).timestamp()
-"""Tuesday 07:00 in Berlin."""
 EVERY_S: Final = 60.0
 QUEUES: Final = ("mails", "orders")
 HEALTHY: Final = Verdict("healthy", "as it should be")
 STUCK: Final = Verdict("stuck in progress", "7 in progress for more than 5 m 00 s", Severity.CRITICAL)
 SLOW: Final = Verdict("pushers outrun poppers", "push 91.0/s, pop 60.0/s", Severity.WARNING)
+# Queue, from and to in hours since the beginning, and what was said.
 TROUBLES: Final = (("mails", 7.0, 7.5, STUCK), ("orders", 9.0, 9.2, SLOW), ("mails", 11.0, 11.05, SLOW))
-"""Queue, from and to in hours since the beginning, and what was said."""
 SILENT: Final = (4.0, 5.0)
 DONE_AT: Final = 7.4
 
@@ -58,14 +58,23 @@ def figures(sequence: int, at: float, span_s: float | None) -> Figures:
     push = 60 + 30 * math.sin((hours - 3) / 24 * 2 * math.pi)
     trouble = [v.severity >= Severity.WARNING for v in verdicts]
     return Figures(
-        sequence, at, queue=QUEUES, design=("status", "fifo"), ready=(depth(hours), 12.0), in_progress=(8.0, 0.0),
-        stuck=(7.0 if trouble[0] else 0.0, 0.0), oldest_s=(depth(hours) / 60, 0.2), span_s=(span_s, span_s),
-        pushed=(push * span_s, 1.0) if span_s else (), popped=(push * span_s, 1.0) if span_s else (),
-        verdict=tuple(v.code for v in verdicts), severity=tuple(int(v.severity) for v in verdicts),
+        sequence,
+        at,
+        queue=QUEUES,
+        design=("status", "fifo"),
+        ready=(depth(hours), 12.0),
+        in_progress=(8.0, 0.0),
+        stuck=(7.0 if trouble[0] else 0.0, 0.0),
+        oldest_s=(depth(hours) / 60, 0.2),
+        span_s=(span_s, span_s),
+        pushed=(push * span_s, 1.0) if span_s else (),
+        popped=(push * span_s, 1.0) if span_s else (),
+        verdict=tuple(v.code for v in verdicts),
+        severity=tuple(int(v.severity) for v in verdicts),
         since_at=tuple(at - 60 if bad else None for bad in trouble),
         proof=tuple(v.proof if bad else None for v, bad in zip(verdicts, trouble, strict=True)),
         gap=(depth(hours) + 8, None),
-    )  # fmt: skip
+    )
 
 
 def written(
@@ -89,9 +98,15 @@ def written(
 
 
 def _written(
-    root: Path, hours: float, target: str, every_s: float, change: Callable[[Figures], Figures], seal: bool,
-    begin_at: float, snapshots: float,
-) -> None:  # fmt: skip
+    root: Path,
+    hours: float,
+    target: str,
+    every_s: float,
+    change: Callable[[Figures], Figures],
+    seal: bool,
+    begin_at: float,
+    snapshots: float,
+) -> None:
     writer = RollingWriter(
         root, "4f2a9c01be77", SessionLine(target, "postgres", "18.6", "0.1.0", ZONE, every_s, begin_at)
     )
@@ -138,10 +153,20 @@ def requeued(at: float) -> Operation:
     """An operation on mails."""
     operation: Operation = made(Operation, random.Random(1))
     return replace(
-        operation, id="261117-142400-k7qd", kind=Kind.REQUEUE, queue="mails", state=OperationState.DONE,
+        operation,
+        id="261117-142400-k7qd",
+        kind=Kind.REQUEUE,
+        queue="mails",
+        state=OperationState.DONE,
         by="anna@ops-1",
-        reason="worker died", planned=40, done=40, skipped=0, changed=0, started_at=at, ended_at=at + 1,
-    )  # fmt: skip
+        reason="worker died",
+        planned=40,
+        done=40,
+        skipped=0,
+        changed=0,
+        started_at=at,
+        ended_at=at + 1,
+    )
 
 
 def usual(root: Path, target: str = "orders-prod", *, weeks: int = 9) -> Path:

@@ -30,8 +30,13 @@ class Killed:
 def killed(root: Path, rng: random.Random, first: int, most: int = 60) -> Killed:
     """Kill a recorder at a random moment, and salvage. What was sealed before must be as it was, byte for byte."""
     before = {path: path.read_bytes() for path in segments(root, unsealed=False)}
-    with subprocess.Popen([sys.executable, "-m", "tests.recording.writing", str(root), str(first)], cwd=ROOT,
-                          env=surroundings(), stdout=subprocess.PIPE, text=True) as child:  # fmt: skip
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.recording.writing", str(root), str(first)],
+        cwd=ROOT,
+        env=surroundings(),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
         assert child.stdout is not None
         said = [child.stdout.readline() for _ in range(rng.randint(1, most))]
         child.kill()

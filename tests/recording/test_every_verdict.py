@@ -29,8 +29,8 @@ from tests.unit.test_history import COUNTERS, fifo, moved, poll
 pytestmark = pytest.mark.unit
 
 BEGIN, EVERY_S = 1_780_000_000.0, 2.0
+# Before the evidence comes, and while it is away for a moment.
 QUIET_S, LULL_S = 20.0, 4.0
-"""Before the evidence comes, and while it is away for a moment."""
 
 
 @dataclass
@@ -120,8 +120,10 @@ def assert_shown(view: View, verdict: Verdict) -> None:
     assert f"{verdict.code} for {lasted}: {verdict.proof}" in said or not (view.sampled_at - (verdict.since_at or 0))
     reported = status_object(view)["queues"][0]["verdicts"][0]
     assert (reported["code"], reported["proof"], reported["since"]) == (
-        verdict.code, verdict.proof, iso(verdict.since_at or 0.0),
-    )  # fmt: skip
+        verdict.code,
+        verdict.proof,
+        iso(verdict.since_at or 0.0),
+    )
     if verdict.severity >= Severity.WARNING:
         (problem,) = check(view, ()).problems
         assert problem.words == f"{verdict.code}: {verdict.proof}"

@@ -90,8 +90,10 @@ def test_many_queues_are_remembered_coarsely() -> None:
     few, many = InMemoryHistory(), InMemoryHistory()
     few.add(view([queue("mails")]))
     many.add(view([queue(f"q{number}") for number in range(60)]))
-    size = {name: sum(tier.most for tier in memory._queues[name].figures._tiers)
-            for memory, name in ((few, "mails"), (many, "q1"))}  # fmt: skip
+    size = {
+        name: sum(tier.most for tier in memory._queues[name].figures._tiers)
+        for memory, name in ((few, "mails"), (many, "q1"))
+    }
     assert size["q1"] < size["mails"] / 5
 
 
@@ -114,8 +116,9 @@ def test_verdicts_begin_get_worse_and_end_and_what_is_not_decided_is_not_over() 
     assert told(changes.add(0.0, "mails", (SLOW,))) == ["mails: pushers outrun poppers began"]
     worse = replace(SLOW, severity=Severity.CRITICAL)
     assert told(changes.add(10.0, "mails", (worse, STUCK))) == [
-        "mails: pushers outrun poppers worse", "mails: stuck in progress began",
-    ]  # fmt: skip
+        "mails: pushers outrun poppers worse",
+        "mails: stuck in progress began",
+    ]
     assert changes.add(20.0, "mails", (worse,), undecided=("stuck_in_progress",)) == []
     (over,) = changes.add(70.0, "mails", (worse,))
     assert (over.what, over.words, over.severity) == ("ended", "after 1 m 00 s: 7 in progress", Severity.FINE)
@@ -157,10 +160,14 @@ def test_events_of_a_recording_are_those_of_the_day(tmp_path: Path) -> None:
     found = [event for events in recorded_events(archive, BEGIN + 14 * HOUR) for event in events]
     assert [event.at for event in found] == sorted((event.at for event in found), reverse=True)
     assert told(found) == [
-        "mails: pushers outrun poppers ended", "mails: pushers outrun poppers began",
-        "orders: pushers outrun poppers ended", "orders: pushers outrun poppers began",
-        "mails: stuck in progress ended", "mails: requeue done", "mails: stuck in progress began",
-    ]  # fmt: skip
+        "mails: pushers outrun poppers ended",
+        "mails: pushers outrun poppers began",
+        "orders: pushers outrun poppers ended",
+        "orders: pushers outrun poppers began",
+        "mails: stuck in progress ended",
+        "mails: requeue done",
+        "mails: stuck in progress began",
+    ]
     done = next(event for event in found if event.kind is EventKind.OPERATION)
     assert done.at == pytest.approx(BEGIN + DONE_AT * HOUR, abs=60)
     assert done.words == "40 by anna@ops-1, worker died"

@@ -78,8 +78,9 @@ def test_rates_are_sums_over_time_and_what_was_not_recorded_is_a_hole(day: Path)
 def test_incidents_and_operations_of_the_queue(day: Path) -> None:
     found = whole(live_archive(day, "orders-prod", ZONE), 0.0, 600.0, 144)
     assert [(each.cause, int(each.severity)) for each in found.incidents] == [
-        ("stuck in progress", 3), ("pushers outrun poppers", 2),
-    ]  # fmt: skip
+        ("stuck in progress", 3),
+        ("pushers outrun poppers", 2),
+    ]
     first = found.incidents[0]
     assert (first.began_at, first.first_at) == (BEGIN + 7 * HOUR - 60, BEGIN + 7 * HOUR)
     assert first.last_at == BEGIN + 7.5 * HOUR - EVERY_S
@@ -96,8 +97,9 @@ def test_trouble_that_comes_back_soon_is_one_incident() -> None:
     for at, code, severity in ((0, "a", 2), (10, "a", 2), (20, "", 0), (100, "b", 3), (300, "a", 2)):
         runs.add(at, code, severity, f"{code} at {at}", None)
     assert [(each.first_at, each.last_at, each.cause) for each in incidents(runs.found)] == [
-        (0, 100, "b"), (300, 300, "a"),
-    ]  # fmt: skip
+        (0, 100, "b"),
+        (300, 300, "a"),
+    ]
 
 
 def test_jumps_go_from_one_to_the_next(day: Path) -> None:

@@ -33,8 +33,13 @@ connect = "postgresql://nobody@127.0.0.1:1/nothing"
 @contextmanager
 def recording(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """The program, under way."""
-    with subprocess.Popen(program("record", *arguments, "--to", str(folder)), env=surroundings(),
-                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as child:  # fmt: skip
+    with subprocess.Popen(
+        program("record", *arguments, "--to", str(folder)),
+        env=surroundings(),
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
         try:
             yield child
         finally:

@@ -99,8 +99,7 @@ def test_payloads_and_passwords_are_not_recorded(tmp_path: Path) -> None:
     for snapshot in given:
         recorder.seen(snapshot, view())
     recorder.close()
-    back = [line.record() for p in segments(tmp_path) for line in open_segment(p).lines()
-            if line.kind == "snapshot"]  # fmt: skip
+    back = [line.record() for p in segments(tmp_path) for line in open_segment(p).lines() if line.kind == "snapshot"]
     assert len(back) == len(given)
     assert not any(m.payload for s in back for q in s.queues for m in q.messages or ())
     assert b"hunter2" not in text_of(segments(tmp_path)[0])
@@ -246,8 +245,15 @@ for number, snapshot in enumerate(snapshots(2000), 1):
 assert recorder.status.stopped
 print(recorder.status.snapshots, recorder.close().stopped, sep="|")
 """
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=surroundings(), capture_output=True, text=True,
-                          timeout=60, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env=surroundings(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     count, why = done.stdout.strip().split("|")
     assert "the recording cannot be written to" in why and "too large" in why

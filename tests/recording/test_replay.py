@@ -56,16 +56,22 @@ def live(tmp_path: Path, database: str) -> Iterator[Live]:
     layouts = {layout.design: layout for layout in installed(database, "status", "fifo", "ring")}
     run = Live(tmp_path / "kept", database)
     status, fifo = layouts["status"], layouts["fifo"]
-    push = {name: f"INSERT INTO {each.table} ({each.payload}) SELECT 'x' FROM generate_series(1, %d)"
-            for name, each in layouts.items() if name != "ring"}  # fmt: skip
+    push = {
+        name: f"INSERT INTO {each.table} ({each.payload}) SELECT 'x' FROM generate_series(1, %d)"
+        for name, each in layouts.items()
+        if name != "ring"
+    }
     assert status.state is not None
     run.poller.start(run)
     run.polls(2)
     query(database, push["status"] % 40)
     query(database, push["fifo"] % 2500)
     run.polls(2)
-    query(database, f"UPDATE {status.table} SET {status.state.column} = '{status.state.in_progress}', "
-                    f"{status.started_at} = now() - interval '1 hour' WHERE {status.id} <= 5")  # fmt: skip
+    query(
+        database,
+        f"UPDATE {status.table} SET {status.state.column} = '{status.state.in_progress}', "
+        f"{status.started_at} = now() - interval '1 hour' WHERE {status.id} <= 5",
+    )
     run.polls(2)
     with connected(database, autocommit=False) as holding, connected(database, autocommit=False) as waiting:
         holding.execute(f"DELETE FROM {fifo.table} WHERE ctid IN (SELECT ctid FROM {fifo.table} LIMIT 7)")

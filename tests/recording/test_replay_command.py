@@ -34,11 +34,21 @@ def run_of(count: int, name: str = "orders") -> list[Snapshot]:
     layout = queue("mails").layout
     return [
         Snapshot(
-            name, "postgres", "18.6", n + 1, BEGIN + STEP_S * n, 100.0 + STEP_S * n, 5.0, 1.0, 3, STEP_S,
-            ServerSample(BEGIN + STEP_S * n, BEGIN - 9e4, None, False, 7, 100 * n, n, 0), (QueueSamples(layout),),
+            name,
+            "postgres",
+            "18.6",
+            n + 1,
+            BEGIN + STEP_S * n,
+            100.0 + STEP_S * n,
+            5.0,
+            1.0,
+            3,
+            STEP_S,
+            ServerSample(BEGIN + STEP_S * n, BEGIN - 9e4, None, False, 7, 100 * n, n, 0),
+            (QueueSamples(layout),),
         )
         for n in range(count)
-    ]  # fmt: skip
+    ]
 
 
 def recorded(root: Path, count: int = 400, name: str = "orders") -> list[Snapshot]:

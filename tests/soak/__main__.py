@@ -42,8 +42,17 @@ _WINDOWS: Final = ("-n", "0", "-m", "unit", "-p", "tests.as_windows", "-o", "tim
 SETTINGS: Final = {"fsync": "off", "track_commit_timestamp": "on"}
 COLUMNS: Final = "{:<18}{:>9}{:>9}{:>7}{:>6}{:>11}{:>8} {:<7}{:>11}{:>10}"
 HEADINGS: Final = (
-    "design", "messages", "pops", "kills", "naps", "deadlocks", "seconds", "order", "violations", "ahead"
-)  # fmt: skip
+    "design",
+    "messages",
+    "pops",
+    "kills",
+    "naps",
+    "deadlocks",
+    "seconds",
+    "order",
+    "violations",
+    "ahead",
+)
 
 
 def main() -> None:
@@ -207,9 +216,17 @@ def _line(done: Soaked, fire: Fire) -> str:
     """Deadlocks are a run's, so that of 50,000 messages by default; ahead: how far the worst pop ran ahead."""
     name = f"{done.design}, {fire.ring_size} slots" if fire.asleep else done.design
     return COLUMNS.format(
-        name, done.pushed, done.pops, done.pushers_killed + done.poppers_killed, done.naps, done.deadlocks,
-        round(done.seconds), done.order.promise, done.order.violations, done.order.furthest,
-    )  # fmt: skip
+        name,
+        done.pushed,
+        done.pops,
+        done.pushers_killed + done.poppers_killed,
+        done.naps,
+        done.deadlocks,
+        round(done.seconds),
+        done.order.promise,
+        done.order.violations,
+        done.order.furthest,
+    )
 
 
 def _long(*files: str, **environment: str) -> None:

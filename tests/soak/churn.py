@@ -19,10 +19,10 @@ from tests.facts import query
 TABLES: Final = 500
 _AT_ONCE: Final = 10
 _RESOLVE_S: Final = 5.0
+# It is about memory: however long a busy machine takes to show a table.
 _PATIENCE_S: Final = 300.0
-"""It is about memory: however long a busy machine takes to show a table."""
+# The last quarter of the time has at most so many times the memory of the second one.
 _GROWTH: Final = 1.02
-"""The last quarter of the time has at most so many times the memory of the second one."""
 
 
 def plateau(minutes: float) -> str:

@@ -26,6 +26,7 @@ LONG_S: Final = 240.0
 _QUICK: Final = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _ROLLED: Final = ("minutes", "hours", "days")
 _OF_ROLLED: Final = ("target", "queue", "start_at")
+# What tells a row from each other one of its table.
 _KEYS: Final = {
     "segments": ("file",),
     "polls": ("target", "recorder", "sequence"),
@@ -35,7 +36,6 @@ _KEYS: Final = {
     "operations": ("target", "id"),
     "messages": ("target", "queue", "made", "archive_id"),
 }
-"""What tells a row from each other one of its table."""
 _ADDED_UP: Final = {"segments": "bytes", "polls": "queues", **dict.fromkeys(_ROLLED, "samples"), "runs": "samples"}
 
 
@@ -52,9 +52,13 @@ def started(folder: Path, *arguments: str, **environment: str) -> Iterator[subpr
     """The program, in a process group of its own; at the end nothing of it is left. What it says goes to a file."""
     with (folder / "said.txt").open("ab") as said:
         child = subprocess.Popen(
-            [*program("pipeline", *arguments), "--conf", "spark.sql.shuffle.partitions=2", "--conf", _QUICK], cwd=ROOT,
-            env=surroundings(**environment), start_new_session=True, stdout=said, stderr=said,
-        )  # fmt: skip
+            [*program("pipeline", *arguments), "--conf", "spark.sql.shuffle.partitions=2", "--conf", _QUICK],
+            cwd=ROOT,
+            env=surroundings(**environment),
+            start_new_session=True,
+            stdout=said,
+            stderr=said,
+        )
     try:
         yield child
     except AssertionError as problem:

@@ -17,8 +17,8 @@ from tests.laboratory.runs import RUNS
 from tests.laboratory.test_faults import WITNESSES, crowd, queues, whole
 
 _FORETOLD_S: Final = 190.0
+# In the calm minutes, seconds between two starts of qmon, about.
 _STARTS_S: Final = 1_200.0
-"""In the calm minutes, seconds between two starts of qmon, about."""
 
 
 def long_form(rounds: int, calm_s: float, file: Path | None) -> Iterator[str]:

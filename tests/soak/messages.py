@@ -28,10 +28,10 @@ from tests.queues import made, routine
 from tests.soak.killing import LONG_S, Readers, ended, kill, newest, started
 
 _MODES: Final = ("--once", "--continuous")
+# Messages that are there in the beginning.
 _BEFORE: Final = 20_000
-"""Messages that are there in the beginning."""
+# Those that come with each start, so that there is always something to take in.
 _MORE: Final = 2_000
-"""Those that come with each start, so that there is always something to take in."""
 
 
 def messages_killed(times: int) -> str:

@@ -29,11 +29,11 @@ from tests.demo.test_headless import agree
 from tests.facts import query, wait_until
 
 WINDOW_S: Final = 60.0
+# So long before and after a disturbance the counts of a window may be of it.
 _EDGE_S: Final = 5.0
-"""So long before and after a disturbance the counts of a window may be of it."""
 _STEP_S: Final = 5.0
+# What a session did in the second before it fell idle PostgreSQL counts ten seconds later; a poll follows.
 _LATE_S: Final = 12
-"""What a session did in the second before it fell idle PostgreSQL counts ten seconds later; a poll follows."""
 _RATES: Final = {"pushed": "push_rate", "popped": "pop_rate", "completed": "complete_rate"}
 _ALONE: Final = {"qmon_target_up", "qmon_target_poll_age_seconds"}
 _CONFIG: Final = """
@@ -42,8 +42,8 @@ scrape_configs:
   - job_name: qmon
     static_configs: [{{ targets: ["127.0.0.1:{port}"] }}]
 """
+# Time, seconds since the epoch, and value.
 Samples = list[tuple[float, float]]
-"""Time, seconds since the epoch, and value."""
 
 
 def free_port() -> int:
@@ -62,9 +62,11 @@ class Prometheus:
         config = folder / "prometheus.yml"
         config.write_text(_CONFIG.format(port=scraped))
         self._command = [
-            "prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder / 'data'}",
+            "prometheus",
+            f"--config.file={config}",
+            f"--storage.tsdb.path={folder / 'data'}",
             f"--web.listen-address=127.0.0.1:{self._port}",
-        ]  # fmt: skip
+        ]
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -166,9 +168,12 @@ def scraped(seconds: float) -> str:
                 began = time.time()
                 soak.disturb(lambda: None)
                 acts: tuple[Callable[[], None], ...] = (
-                    soak.reset, soak.restart_server, soak.kill_server, partial(soak.restart_qmon, signal.SIGTERM),
+                    soak.reset,
+                    soak.restart_server,
+                    soak.kill_server,
+                    partial(soak.restart_qmon, signal.SIGTERM),
                     partial(soak.restart_qmon, signal.SIGKILL),
-                )  # fmt: skip
+                )
                 for number, act in enumerate(acts, 1):
                     _until(began + seconds * number / (len(acts) + 1))
                     soak.disturb(act)

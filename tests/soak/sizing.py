@@ -26,14 +26,14 @@ from tests.cli.calling import program
 from tests.pipeline.cluster import cluster, packed
 from tests.pipeline.recordings import Watched
 
+# Of twenty queues every 2 s: 1,044,000 samples.
 HOURS: Final = 29
-"""Of twenty queues every 2 s: 1,044,000 samples."""
 _LIVE_S: Final = 62.0
 _BEGIN: Final = 1_795_219_200.0
 _DAY_S: Final = 86400.0
 _TARGETS: Final = 4
+# Targets and days of tiny segments.
 _FLEETS: Final = ((2000, 30), (100, 40))
-"""Targets and days of tiny segments."""
 _POLLS: Final = 10
 
 

@@ -36,16 +36,16 @@ ROLE: Final = "truth_watcher"
 _ELSEWHERE: Final = "_elsewhere"
 _STEP_S: Final = 0.04
 _LOOK_S: Final = 0.02
+# Time zones of the worker's session.
 _ZONES: Final = ("UTC", "America/New_York", "Asia/Kolkata")
-"""Time zones of the worker's session."""
+# How long a session waits for a lock on a row before it gives up, in seconds.
 _WAITS_S: Final = 1.5
-"""How long a session waits for a lock on a row before it gives up, in seconds."""
+# Seconds before a poll: a pop in between contradicts the verdict that nothing is popped. Its evidence takes ten.
 _POPPED_S: Final = (8.0, 3.0)
-"""Seconds before a poll: a pop in between contradicts the verdict that nothing is popped. Its evidence takes ten."""
+# Seconds after which qmon must have seen a new state: it looks for them less often than it polls.
 _LEARNT_S: Final = 15
-"""Seconds after which qmon must have seen a new state: it looks for them less often than it polls."""
+# PostgreSQL shows what a busy session did after a second at most; a rate counts what happened before that.
 _FLUSHED_S: Final = 2.0
-"""PostgreSQL shows what a busy session did after a second at most; a rate counts what happened before that."""
 _NOW: Final = "clock_timestamp()"
 _TRUTH: Final = """
 CREATE FUNCTION truth(OUT queue text, OUT visible boolean, OUT ready bigint, OUT working bigint, OUT stuck bigint,
@@ -94,11 +94,14 @@ def drawn(number: int, dice: random.Random) -> Made:
         layout = Layout(name, "fifo", table, id="id", timeout_s=timeout)
         key = " PRIMARY KEY" if dice.random() < 0.7 else ""
         return Made(
-            layout, (f"CREATE TABLE {name} (id bigserial{key}, payload text)",),
+            layout,
+            (f"CREATE TABLE {name} (id bigserial{key}, payload text)",),
             "SELECT count(*), 0, 0, 0, 0, 0, 0 FROM %s",
             "INSERT INTO {} (payload) SELECT 'x' FROM generate_series(1, ?)",
-            "DELETE FROM {0} WHERE id IN (SELECT id FROM {0} ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED)", "", True,
-        )  # fmt: skip
+            "DELETE FROM {0} WHERE id IN (SELECT id FROM {0} ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED)",
+            "",
+            True,
+        )
     text, timed, keyed = dice.random() < 0.5, dice.random() < 0.75, dice.random() < 0.8
     zoned, split = dice.random() < 0.7, dice.random() < 0.2
     ready, working, odd = ("'new'", "'busy'", "'parked'") if text else ("1", "2", "7")
@@ -225,8 +228,8 @@ class World:
         self._detached: set[str] = set()
         self._waiter: threading.Thread | None = None
         self.pops: dict[str, list[float]] = {made.layout.queue: [] for made in self.made}
+        # Whether the workers' sessions count what they do, for the whole run: sums of both prove nothing.
         self._counts = self._dice.choice(("on", "off"))
-        """Whether the workers' sessions count what they do, for the whole run: sums of both prove nothing."""
         self.waiting: list[int] = []
         self.rights_changed: list[float] = []
         self._lock = threading.Lock()

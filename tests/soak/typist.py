@@ -72,14 +72,39 @@ _OPENING: Final = (
     b"\r",
 )
 _TYPED: Final = (
-    b"~nobody-here/a.csv", b"/dev/full", b"/proc/self/mem", b"a.json", b"..", b"10:00", b"+5m", b"-99999d", b"9" * 40,
-    b"status", b"reason", b"", "\u202e\u0301".encode(), b"%s{}[/b][bold]", b"\\", b"'; --",
-)  # fmt: skip
+    b"~nobody-here/a.csv",
+    b"/dev/full",
+    b"/proc/self/mem",
+    b"a.json",
+    b"..",
+    b"10:00",
+    b"+5m",
+    b"-99999d",
+    b"9" * 40,
+    b"status",
+    b"reason",
+    b"",
+    "\u202e\u0301".encode(),
+    b"%s{}[/b][bold]",
+    b"\\",
+    b"'; --",
+)
 _REPLIES: Final = (
-    b"\x1b[?62;22c", b"\x1b[24;80R", b"\x1b[?2026;2$y", b"\x1b[?1u", b"\x1b[I", b"\x1b[O",
-    b"\x1b]11;rgb:ffff/ffff/ffff\x07", b"\x1b[8;24;80t", b"\x1b[48;24;80;480;800t", b"\x1bP1+r\x1b\\",
-    b"\x1b[?997;1n", b"\x1b[99999999999999999999;1R", b"\x1b[>8~", b"\x1b[1;1;55296u",
-)  # fmt: skip
+    b"\x1b[?62;22c",
+    b"\x1b[24;80R",
+    b"\x1b[?2026;2$y",
+    b"\x1b[?1u",
+    b"\x1b[I",
+    b"\x1b[O",
+    b"\x1b]11;rgb:ffff/ffff/ffff\x07",
+    b"\x1b[8;24;80t",
+    b"\x1b[48;24;80;480;800t",
+    b"\x1bP1+r\x1b\\",
+    b"\x1b[?997;1n",
+    b"\x1b[99999999999999999999;1R",
+    b"\x1b[>8~",
+    b"\x1b[1;1;55296u",
+)
 _ENDED_S: Final = 30.0
 _SETTLE_S: Final = 90.0
 
@@ -105,9 +130,12 @@ class TypedProgram:
         self._leader, follower = pty.openpty()
         self._resize(40, 120)
         environment = surroundings(
-            HOME=str(folder), XDG_CONFIG_HOME=str(folder), XDG_STATE_HOME=str(folder), TERM="xterm-256color",
+            HOME=str(folder),
+            XDG_CONFIG_HOME=str(folder),
+            XDG_STATE_HOME=str(folder),
+            TERM="xterm-256color",
             LANG="C.UTF-8",
-        )  # fmt: skip
+        )
         command = [
             sys.executable,
             "-m",
@@ -118,9 +146,14 @@ class TypedProgram:
             *arguments,
         ]
         self.process = subprocess.Popen(
-            command, cwd=folder, env=environment | {"PYTHONPATH": str(ROOT)}, stdin=follower, stdout=follower,
-            stderr=follower, start_new_session=True,
-        )  # fmt: skip
+            command,
+            cwd=folder,
+            env=environment | {"PYTHONPATH": str(ROOT)},
+            stdin=follower,
+            stdout=follower,
+            stderr=follower,
+            start_new_session=True,
+        )
         os.close(follower)
         self._seen = b""
         self._written = 0
@@ -174,9 +207,15 @@ class TypedProgram:
     def act(self) -> None:
         """Give one random input."""
         ways = {
-            "bytes": self._bytes, "keys": self._keys, "dialogs": self._dialogs, "escapes": self._escapes,
-            "paste": self._paste, "mouse": self._mouse, "resize": self._size, "signal": self._signal,
-        }  # fmt: skip
+            "bytes": self._bytes,
+            "keys": self._keys,
+            "dialogs": self._dialogs,
+            "escapes": self._escapes,
+            "paste": self._paste,
+            "mouse": self._mouse,
+            "resize": self._size,
+            "signal": self._signal,
+        }
         weights = (3, 8, 6, 3, 1, 2, 2, 1)
         (kind,) = self._dice.choices(list(ways), weights)
         self.counts[kind] += 1

@@ -12,9 +12,28 @@ from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 
 ROW: Final = "dbo.QueueMeta row (0,17)"
 _ONE: Final = BlockingSample(
-    1, "", None, "", False, 0, 0, None, "", "", None, SAMPLED_AT - 9_000, "client backend", "active", 12.0, 12.0,
-    "shop", "mailer", "10.0.0.7", "shop", "SELECT * FROM batch_fast_pop_batch(100)",
-)  # fmt: skip
+    1,
+    "",
+    None,
+    "",
+    False,
+    0,
+    0,
+    None,
+    "",
+    "",
+    None,
+    SAMPLED_AT - 9_000,
+    "client backend",
+    "active",
+    12.0,
+    12.0,
+    "shop",
+    "mailer",
+    "10.0.0.7",
+    "shop",
+    "SELECT * FROM batch_fast_pop_batch(100)",
+)
 
 
 def head(session: int, **changes: object) -> BlockingSample:
@@ -31,26 +50,47 @@ def waits(session: int, *blockers: int, **changes: object) -> list[BlockingSampl
 def tree() -> Forest:
     """Who waits for whom when nearly everything goes wrong at once."""
     sleeping = head(
-        61, state="idle in transaction", state_s=7_431.0, transaction_s=7_440.0, application="app-7", host="app-7",
+        61,
+        state="idle in transaction",
+        state_s=7_431.0,
+        transaction_s=7_440.0,
+        application="app-7",
+        host="app-7",
         statement="UPDATE dbo.QueueMeta SET Status = 1 WHERE Status = 2\n  AND StartedAt < now() - interval '5 m'",
-    )  # fmt: skip
+    )
     prepared = replace(
-        _ONE, session=0, gid="pay-7731", state="prepared", kind="", application="", host="", transaction_s=262_000.0,
-        statement="", started_at=None,
-    )  # fmt: skip
+        _ONE,
+        session=0,
+        gid="pay-7731",
+        state="prepared",
+        kind="",
+        application="",
+        host="",
+        transaction_s=262_000.0,
+        statement="",
+        started_at=None,
+    )
     rows = [
         sleeping,
         *waits(71, 61, waiting_s=7_421.0),
         *(row for n in range(72, 79) for row in waits(n, 71, line=n - 72, waiting_s=7_400.0 - n, login="mailer")),
-        *waits(90, 61, 84, object="table dbo.QueueMeta", mode="AccessExclusiveLock", application="psql", waiting_s=64.0,
-               statement="ALTER TABLE dbo.QueueMeta ADD COLUMN note text"),
+        *waits(
+            90,
+            61,
+            84,
+            object="table dbo.QueueMeta",
+            mode="AccessExclusiveLock",
+            application="psql",
+            waiting_s=64.0,
+            statement="ALTER TABLE dbo.QueueMeta ADD COLUMN note text",
+        ),
         *waits(91, 90, mode="AccessShareLock", object="table dbo.QueueMeta", ahead=True, holders=0, line=1),
         head(84, application=NASTY, statement=f"SELECT '{NASTY}' FROM dbo.\"QueueMeta\"", transaction_s=31.0),
         prepared,
         *(replace(row, blocker_gid="pay-7731") for row in waits(95, 0, object="transaction 7731", mode="ShareLock")),
         *waits(21, 22, waiting_s=0.6),
         *waits(22, 21, waiting_s=0.4),
-    ]  # fmt: skip
+    ]
     return forest(rows, {61: (Held("mails", 200, at_least=True),)})
 
 

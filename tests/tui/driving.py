@@ -115,9 +115,18 @@ async def dashboard(
     """The app at a size, without figures yet."""
     source, clock = Scripted(), Clock()
     app = QmonApp(
-        source, source.fold, clock=clock, prod=prod, read_only=read_only, plain=plain, runner=runner,
-        alerting=None if alerting is None else alerting(clock), known=known, served=served, preferences=preferences,
-    )  # fmt: skip
+        source,
+        source.fold,
+        clock=clock,
+        prod=prod,
+        read_only=read_only,
+        plain=plain,
+        runner=runner,
+        alerting=None if alerting is None else alerting(clock),
+        known=known,
+        served=served,
+        preferences=preferences,
+    )
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         yield Driver(app, source, clock, pilot)

@@ -80,10 +80,16 @@ def fleet_app(
 ) -> FleetApp:
     """The app over these sources."""
     targets = [
-        FleetTarget(source, source.fold, prod=name == "orders-prod", environment="" if name != "crm" else "staging",
-                    read_only=runners is None, runner=(runners or {}).get(name))
+        FleetTarget(
+            source,
+            source.fold,
+            prod=name == "orders-prod",
+            environment="" if name != "crm" else "staging",
+            read_only=runners is None,
+            runner=(runners or {}).get(name),
+        )
         for name, source in sources.items()
-    ]  # fmt: skip
+    ]
     return FleetApp(targets, alerting=alerting, clock=clock, dark=dark, plain=plain)
 
 

@@ -114,15 +114,15 @@ class Script:
     make: Callable[[Kind, str, Choice], Plan] = lambda kind, queue, choice: plan(kind, queue)
     paused: tuple[Pause, ...] = ()
     history: tuple[Operation, ...] = HISTORY
+    # Set: plans come at once.
     planning: threading.Event = field(default_factory=threading.Event)
-    """Set: plans come at once."""
+    # Set: an operation goes on to its end after its first batch.
     goes: threading.Event = field(default_factory=threading.Event)
-    """Set: an operation goes on to its end after its first batch."""
     fault: Exception | None = None
     breaks: Exception | None = None
     refuses: str = ""
+    # What a message is when it is read; `None`: it is gone.
     message: Message | None = None
-    """What a message is when it is read; ``None``: it is gone."""
 
     def __post_init__(self) -> None:
         """Plans come at once unless a test says otherwise."""

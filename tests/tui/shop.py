@@ -102,12 +102,25 @@ class Shop(Driver):
     def _server(self, queue: str) -> Sequence[Values]:
         return [
             {
-                "now_at": self._now, "started_at": SAMPLED_AT - 86_400.0, "stats_reset_at": None,
-                "in_recovery": False, "sessions": 42, "commits": 9_000_000 + 900 * self.poll, "rollbacks": 0,
-                "deadlocks": 3, "sees_sessions": True, "role": "SHOP\\qmon", "pollers": 1, "replay_paused": False,
-                "behind_s": None, "untracked": 0, "counts": True, "sessions_used": 57, "sessions_limit": 32_767,
+                "now_at": self._now,
+                "started_at": SAMPLED_AT - 86_400.0,
+                "stats_reset_at": None,
+                "in_recovery": False,
+                "sessions": 42,
+                "commits": 9_000_000 + 900 * self.poll,
+                "rollbacks": 0,
+                "deadlocks": 3,
+                "sees_sessions": True,
+                "role": "SHOP\\qmon",
+                "pollers": 1,
+                "replay_paused": False,
+                "behind_s": None,
+                "untracked": 0,
+                "counts": True,
+                "sessions_used": 57,
+                "sessions_limit": 32_767,
             }
-        ]  # fmt: skip
+        ]
 
     def _clock(self, queue: str) -> Sequence[Values]:
         return [{"now_at": self._now + 0.0018}]
@@ -124,21 +137,39 @@ class Shop(Driver):
     def _log(self, queue: str) -> Sequence[Values]:
         used = 3_900 * 2**20 if self.ails else 700 * 2**20
         return [
-            {"total": 4 * 2**30, "used": used, "most": 4 * 2**30, "held_by": "LOG_BACKUP" if self.ails else "",
-             "pieces": 1_204, "saved_s": 10_920.0}
-        ]  # fmt: skip
+            {
+                "total": 4 * 2**30,
+                "used": used,
+                "most": 4 * 2**30,
+                "held_by": "LOG_BACKUP" if self.ails else "",
+                "pieces": 1_204,
+                "saved_s": 10_920.0,
+            }
+        ]
 
     def _replication(self, queue: str) -> Sequence[Values]:
         common: Values = {
-            "host": "", "local": False, "role": "secondary", "timeline": None, "connected": True,
-            "suspended": "", "healthy": True,
-        }  # fmt: skip
+            "host": "",
+            "local": False,
+            "role": "secondary",
+            "timeline": None,
+            "connected": True,
+            "suspended": "",
+            "healthy": True,
+        }
         answers = "SQL1" if self.poll < self.moves_at else "SQL9"
         here = {
-            "name": answers, "host": answers, "local": True, "role": "primary", "state": "synchronized",
+            "name": answers,
+            "host": answers,
+            "local": True,
+            "role": "primary",
+            "state": "synchronized",
             "timeline": None,
-            "synchronous": True, "unsent": None, "unredone": None, "behind_s": None,
-        }  # fmt: skip
+            "synchronous": True,
+            "unsent": None,
+            "unredone": None,
+            "behind_s": None,
+        }
         near = {
             "name": "SQL2",
             "state": "synchronized",
@@ -148,28 +179,47 @@ class Shop(Driver):
             "behind_s": 0.0,
         }
         far = {
-            "name": "SQL3", "state": "not synchronizing", "synchronous": False, "unsent": 1_200 * 2**20,
-            "unredone": None, "behind_s": 480.0, "suspended": "SUSPEND_FROM_USER", "healthy": False,
-        }  # fmt: skip
+            "name": "SQL3",
+            "state": "not synchronizing",
+            "synchronous": False,
+            "unsent": 1_200 * 2**20,
+            "unredone": None,
+            "behind_s": 480.0,
+            "suspended": "SUSPEND_FROM_USER",
+            "healthy": False,
+        }
         return [common | here, common | near, *([common | far] if self.ails else [])]
 
     def _temp_space(self, queue: str) -> Sequence[Values]:
         used = 7_800 * 2**20 if self.ails else 512 * 2**20
         return [
-            {"total": 8 * 2**30, "used": used, "most": 8 * 2**30, "versions": used // 2, "internal": used // 4,
-             "objects": used // 8}
-        ]  # fmt: skip
+            {
+                "total": 8 * 2**30,
+                "used": used,
+                "most": 8 * 2**30,
+                "versions": used // 2,
+                "internal": used // 4,
+                "objects": used // 8,
+            }
+        ]
 
     def _temp_sessions(self, queue: str) -> Sequence[Values]:
         return [{"session": 91, "application": "reports", "host": "app-9", "internal": 90 * 2**20, "objects": 2**20}]
 
     def _settings(self, queue: str) -> Sequence[Values]:
         known = {
-            "version": "16.0.4135.4", "edition": "Standard Edition (64-bit)", "compatibility level": "120",
-            "read committed snapshot": "off", "snapshot isolation": "off", "accelerated recovery": "on",
-            "optimized locking": None, "delayed durability": "allowed", "auto update statistics": "on",
-            "asynchronous statistics": "on", "user options": "16386",
-        }  # fmt: skip
+            "version": "16.0.4135.4",
+            "edition": "Standard Edition (64-bit)",
+            "compatibility level": "120",
+            "read committed snapshot": "off",
+            "snapshot isolation": "off",
+            "accelerated recovery": "on",
+            "optimized locking": None,
+            "delayed durability": "allowed",
+            "auto update statistics": "on",
+            "asynchronous statistics": "on",
+            "user options": "16386",
+        }
         rows: list[Values] = [{"name": name, "object": "", "value": value} for name, value in known.items()]
         return [*rows, {"name": "lock escalation", "object": "dbo.events and 3 more", "value": "table"}]
 
@@ -183,12 +233,29 @@ class Shop(Driver):
             "WITH head AS (SELECT TOP (1) * FROM [dbo].[orders] WITH (ROWLOCK, READPAST) ORDER BY id) DELETE FROM head"
         )
         one: Values = {
-            "statement_id": "42", "plan_id": "77", "routine": "dbo.orders_pop", "age_s": 7_200.0, "forced": False,
-            "calls": 9_000, "reads": 9_000 * 1_204.0, "calls_before": 0, "reads_before": 0.0, "statement": text,
-            "spent_s": 9_000 * 0.0042, "spent_before_s": None,
-        }  # fmt: skip
-        old: Values = {"plan_id": "31", "age_s": 864_000.0, "calls": 200, "reads": 2_400.0, "calls_before": 2**40,
-                       "reads_before": 12.4 * 2**40, "spent_s": 0.06, "spent_before_s": 0.0003 * 2**40}  # fmt: skip
+            "statement_id": "42",
+            "plan_id": "77",
+            "routine": "dbo.orders_pop",
+            "age_s": 7_200.0,
+            "forced": False,
+            "calls": 9_000,
+            "reads": 9_000 * 1_204.0,
+            "calls_before": 0,
+            "reads_before": 0.0,
+            "statement": text,
+            "spent_s": 9_000 * 0.0042,
+            "spent_before_s": None,
+        }
+        old: Values = {
+            "plan_id": "31",
+            "age_s": 864_000.0,
+            "calls": 200,
+            "reads": 2_400.0,
+            "calls_before": 2**40,
+            "reads_before": 12.4 * 2**40,
+            "spent_s": 0.06,
+            "spent_before_s": 0.0003 * 2**40,
+        }
         other: Values = {"statement_id": "43", "plan_id": "5", "statement": "DELETE FROM dbo.orders_archive"}
         return [one, one | old, one | other] if self.ails else [one | old]
 
@@ -214,10 +281,15 @@ class Shop(Driver):
 
     def _owners(self, queue: str) -> Sequence[Values]:
         return [
-            {"id": str(119_000 + number), "owner": _owner(number), "owner_state": "dead" if number < 7 else "alive",
-             "attempts": 1 + number % 2, "age_s": 840.0 - number}
+            {
+                "id": str(119_000 + number),
+                "owner": _owner(number),
+                "owner_state": "dead" if number < 7 else "alive",
+                "attempts": 1 + number % 2,
+                "age_s": 840.0 - number,
+            }
             for number in range(12)
-        ]  # fmt: skip
+        ]
 
     def _in_state(self, queue: str) -> Sequence[Values]:
         return [{"counted": 2}]
@@ -228,20 +300,28 @@ class Shop(Driver):
     def _messages_state(self, queue: str) -> Sequence[Values]:
         return [
             {
-                "id": str(119_000 + number), "state": "in_progress", "age_s": 840.0 - number,
-                "owner": _owner(number), "attempts": 1 + number % 2,
+                "id": str(119_000 + number),
+                "state": "in_progress",
+                "age_s": 840.0 - number,
+                "owner": _owner(number),
+                "attempts": 1 + number % 2,
                 "payload": PAYLOAD,
             }
             for number in range(12)
-        ]  # fmt: skip
+        ]
 
     def _ring(self, queue: str) -> Sequence[Values]:
         return [
             {
-                "push_last": 1_000_500 + 900 * self.poll, "pop_last": 1_000_200 + 900 * self.poll, "push_open": 0,
-                "push_open_ahead": 0, "pop_waiting": 0, "pop_held": 0, "oldest_s": 0.4,
+                "push_last": 1_000_500 + 900 * self.poll,
+                "pop_last": 1_000_200 + 900 * self.poll,
+                "push_open": 0,
+                "push_open_ahead": 0,
+                "pop_waiting": 0,
+                "pop_held": 0,
+                "oldest_s": 0.4,
             }
-        ]  # fmt: skip
+        ]
 
     def _waits(self, queue: str) -> Sequence[Values]:
         return [
@@ -251,71 +331,143 @@ class Shop(Driver):
 
     def _wait_totals(self, queue: str) -> Sequence[Values]:
         return [
-            {"kind": "wait", "event": event, "waits": 2**40 + waits * self.poll, "waited_s": 1e6 + s * self.poll,
-             "signal_s": 10.0 + 0.1 * self.poll}
+            {
+                "kind": "wait",
+                "event": event,
+                "waits": 2**40 + waits * self.poll,
+                "waited_s": 1e6 + s * self.poll,
+                "signal_s": 10.0 + 0.1 * self.poll,
+            }
             for event, waits, s in (("WRITELOG", 900, 2.4), ("LCK_M_U", 1, 2.0), ("LAZYWRITER_SLEEP", 2, 2.0))
-        ]  # fmt: skip
+        ]
 
     def _table_counters(self, queue: str) -> Sequence[Values]:
         if queue not in IDS:
             return []
         inserted, updated, deleted, live = {
-            "mails": (36, 36, 36, 45), "orders": (400, 0, 360, 12_431), "letters": (10, 0, 0, 500),
+            "mails": (36, 36, 36, 45),
+            "orders": (400, 0, 360, 12_431),
+            "letters": (10, 0, 0, 500),
             "events": (0, 1_800, 0, 1_000),
-        }[queue]  # fmt: skip
+        }[queue]
         return [
             {
-                "table_id": IDS[queue], "index_id": index, "name": name, "role": role, "scans": 500 * self.poll,
-                "bytes": 8_192 * 300, "latch_waits": 20 * self.poll, "latch_wait_s": 0.02 * self.poll,
-                "lock_waits": self.poll, "lock_wait_s": 2.0 * self.poll if queue == "letters" else 0.0,
-                "splits": 7 * self.poll, "forwarded": None, "io_waits": 3 * self.poll,
-                "escalations_tried": 2 * self.poll, "escalations": self.poll, "sequential": index == 2,
-                "inserted": 2**53 + inserted * self.poll, "updated": updated * self.poll,
-                "deleted": deleted * self.poll, "live": live + (inserted - deleted) * self.poll,
-                "files": IDS[queue], "partitions": 1, "altered": 7, "called": f"dbo.{queue}", "readable": True,
+                "table_id": IDS[queue],
+                "index_id": index,
+                "name": name,
+                "role": role,
+                "scans": 500 * self.poll,
+                "bytes": 8_192 * 300,
+                "latch_waits": 20 * self.poll,
+                "latch_wait_s": 0.02 * self.poll,
+                "lock_waits": self.poll,
+                "lock_wait_s": 2.0 * self.poll if queue == "letters" else 0.0,
+                "splits": 7 * self.poll,
+                "forwarded": None,
+                "io_waits": 3 * self.poll,
+                "escalations_tried": 2 * self.poll,
+                "escalations": self.poll,
+                "sequential": index == 2,
+                "inserted": 2**53 + inserted * self.poll,
+                "updated": updated * self.poll,
+                "deleted": deleted * self.poll,
+                "live": live + (inserted - deleted) * self.poll,
+                "files": IDS[queue],
+                "partitions": 1,
+                "altered": 7,
+                "called": f"dbo.{queue}",
+                "readable": True,
             }
             for index, name, role in ((0, queue, "table"), (2, f"{queue}_ready_index", "index"))
-        ]  # fmt: skip
+        ]
 
     def _writers(self, queue: str) -> Sequence[Values]:
         return [
             {
-                "xid": "4711", "session": SLEEPER, "transaction_s": 7_440.0 + STEP_S * self.poll,
-                "state": "idle in transaction", "application": "legacy-batch",
+                "xid": "4711",
+                "session": SLEEPER,
+                "transaction_s": 7_440.0 + STEP_S * self.poll,
+                "state": "idle in transaction",
+                "application": "legacy-batch",
             }
-        ]  # fmt: skip
+        ]
 
     def _blocking(self, queue: str) -> Sequence[Values]:
         common = {
-            "gid": "", "blocker_gid": "", "ahead": False, "started_at": SAMPLED_AT - 9_000.25, "kind": "client backend",
-            "login": "shop", "database": "shop",
-        }  # fmt: skip
+            "gid": "",
+            "blocker_gid": "",
+            "ahead": False,
+            "started_at": SAMPLED_AT - 9_000.25,
+            "kind": "client backend",
+            "login": "shop",
+            "database": "shop",
+        }
         sleeper = {
-            "session": SLEEPER, "blocker": None, "holders": 0, "line": 0, "waiting_s": None, "mode": "",
-            "object": "", "table_id": None, "state": "idle in transaction", "state_s": 7_400.0 + STEP_S * self.poll,
-            "transaction_s": 7_440.0 + STEP_S * self.poll, "application": "legacy-batch", "host": "app-7",
-            "statement": "SELECT TOP (1) * FROM dbo.letters WITH (UPDLOCK)", "transactions": 2,
-            "isolation": "serializable", "batch_s": 7_440.0, "reads": 1_204, "writes": 12, "memory": None,
-            "undone": None, "threads": None,
-        }  # fmt: skip
+            "session": SLEEPER,
+            "blocker": None,
+            "holders": 0,
+            "line": 0,
+            "waiting_s": None,
+            "mode": "",
+            "object": "",
+            "table_id": None,
+            "state": "idle in transaction",
+            "state_s": 7_400.0 + STEP_S * self.poll,
+            "transaction_s": 7_440.0 + STEP_S * self.poll,
+            "application": "legacy-batch",
+            "host": "app-7",
+            "statement": "SELECT TOP (1) * FROM dbo.letters WITH (UPDLOCK)",
+            "transactions": 2,
+            "isolation": "serializable",
+            "batch_s": 7_440.0,
+            "reads": 1_204,
+            "writes": 12,
+            "memory": None,
+            "undone": None,
+            "threads": None,
+        }
         waiter = {
-            "session": WAITER, "blocker": SLEEPER, "holders": 1, "line": 0, "waiting_s": 12.0 + STEP_S * self.poll,
-            "mode": "U", "object": "dbo.letters row (8194443284a0)", "table_id": 13, "state": "active",
-            "state_s": 12.0, "transaction_s": 12.0, "application": "mailer-3", "host": "app-3",
-            "statement": "EXEC dbo.letters_pop", "transactions": 1, "isolation": "read committed", "batch_s": 12.0,
-            "reads": 9, "writes": 0, "memory": 0, "undone": None, "threads": 1,
-        }  # fmt: skip
+            "session": WAITER,
+            "blocker": SLEEPER,
+            "holders": 1,
+            "line": 0,
+            "waiting_s": 12.0 + STEP_S * self.poll,
+            "mode": "U",
+            "object": "dbo.letters row (8194443284a0)",
+            "table_id": 13,
+            "state": "active",
+            "state_s": 12.0,
+            "transaction_s": 12.0,
+            "application": "mailer-3",
+            "host": "app-3",
+            "statement": "EXEC dbo.letters_pop",
+            "transactions": 1,
+            "isolation": "read committed",
+            "batch_s": 12.0,
+            "reads": 9,
+            "writes": 0,
+            "memory": 0,
+            "undone": None,
+            "threads": 1,
+        }
         return [common | sleeper, common | waiter]
 
     def _clients(self, queue: str) -> Sequence[Values]:
         named = ((71, "shop-api", "EXEC dbo.orders_push @payload = @P1"), (WAITER, "mailer-3", "EXEC dbo.letters_pop"))
         return [
             {
-                "session": session, "started_at": SAMPLED_AT - 3_600.0, "application": application, "login": "shop",
-                "state": "active", "begun_s": 0.1, "quiet_s": 0.1, "wait_kind": "", "statement": statement,
+                "session": session,
+                "started_at": SAMPLED_AT - 3_600.0,
+                "application": application,
+                "login": "shop",
+                "state": "active",
+                "begun_s": 0.1,
+                "quiet_s": 0.1,
+                "wait_kind": "",
+                "statement": statement,
             }
             for session, application, statement in named
-        ]  # fmt: skip
+        ]
 
 
 def _owner(number: int) -> str:
@@ -330,9 +482,15 @@ def _queue(text: str, values: Sequence[object]) -> str:
 
 
 _KINDS: Final[dict[str, type]] = {
-    "bit": bool, "int": int, "bigint": int, "smallint": int, "tinyint": int, "float": float,
-    "nvarchar": str, "varchar": str,
-}  # fmt: skip
+    "bit": bool,
+    "int": int,
+    "bigint": int,
+    "smallint": int,
+    "tinyint": int,
+    "float": float,
+    "nvarchar": str,
+    "varchar": str,
+}
 
 
 def _typed(probe: str, columns: tuple[tuple[str, Type], ...], row: Values) -> tuple[object, ...]:

@@ -35,11 +35,20 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
     async with asked(script, "r", size=(120, 40)) as d:
         told = d.text()
         for part in (
-            "Requeue 1,204 messages of invoices", "orders-prod", "PROD", "in progress for more than 5 m",
-            "3 owner alive · 12 locked", "in batches of 500, about 2.4 s", "can be partly undone: what is popped again",
-            "▲ a popper that still works", "88123", "app-7/61 dead", "… and 1,198 more", "reason",
+            "Requeue 1,204 messages of invoices",
+            "orders-prod",
+            "PROD",
+            "in progress for more than 5 m",
+            "3 owner alive · 12 locked",
+            "in batches of 500, about 2.4 s",
+            "can be partly undone: what is popped again",
+            "▲ a popper that still works",
+            "88123",
+            "app-7/61 dead",
+            "… and 1,198 more",
+            "reason",
             "[> Cancel <]",
-        ):  # fmt: skip
+        ):
             assert part in told, part
         assert script.asked == [(Kind.REQUEUE, "invoices", Choice())]
         assert 'UPDATE "demo".' not in told
@@ -64,9 +73,14 @@ async def test_a_plan_that_is_left_open_says_how_old_it_is_and_its_messages_age(
 
 async def test_every_dialog_works_by_keyboard_at_80_by_24_and_cancel_is_the_default() -> None:
     dialogs: tuple[tuple[tuple[str, ...], Kind], ...] = (
-        (("r",), Kind.REQUEUE), (("x",), Kind.PURGE), (("p",), Kind.PAUSE), (("P",), Kind.PAUSE), (("u",), Kind.UNDO),
-        (("E",), Kind.END_BLOCKER), (("down", "down", "R"), Kind.REPAIR),
-    )  # fmt: skip
+        (("r",), Kind.REQUEUE),
+        (("x",), Kind.PURGE),
+        (("p",), Kind.PAUSE),
+        (("P",), Kind.PAUSE),
+        (("u",), Kind.UNDO),
+        (("E",), Kind.END_BLOCKER),
+        (("down", "down", "R"), Kind.REPAIR),
+    )
     script = Script(make=typed_plan)
     script.goes.set()
     async with dashboard(SMALL, runner=ScriptedOffice(script), read_only=False) as d:

@@ -33,74 +33,140 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def purge_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     """A purge of many messages."""
     return plan(
-        kind, queue, title=f"Purge 40,112 messages of {queue}", count=40_112, predicate="ready, ids up to 9,160,422",
-        left_out=(), seconds=41.0, consent=Consent.TYPED, undo=Undo(True, (), 1_780_600_000.0),
-        consequences=("no popper gets them", "they are kept in the trash, 7 d 00 h at least"), risks=(),
-    )  # fmt: skip
+        kind,
+        queue,
+        title=f"Purge 40,112 messages of {queue}",
+        count=40_112,
+        predicate="ready, ids up to 9,160,422",
+        left_out=(),
+        seconds=41.0,
+        consent=Consent.TYPED,
+        undo=Undo(True, (), 1_780_600_000.0),
+        consequences=("no popper gets them", "they are kept in the trash, 7 d 00 h at least"),
+        risks=(),
+    )
 
 
 def redrive_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     """A redrive of some dead messages."""
-    first = tuple(replace(row, state="dead", owner=None, owner_state=OwnerState.NONE, attempts=5,
-                          error="connection refused: smtp-2:25") for row in plan().first[:4])  # fmt: skip
+    first = tuple(
+        replace(
+            row,
+            state="dead",
+            owner=None,
+            owner_state=OwnerState.NONE,
+            attempts=5,
+            error="connection refused: smtp-2:25",
+        )
+        for row in plan().first[:4]
+    )
     return plan(
-        kind, queue, title=f"Redrive 240 messages of {queue}", count=240, predicate="dead", left_out=(), first=first,
-        batch=2, seconds=24.0,
+        kind,
+        queue,
+        title=f"Redrive 240 messages of {queue}",
+        count=240,
+        predicate="dead",
+        left_out=(),
+        first=first,
+        batch=2,
+        seconds=24.0,
         consequences=(
             "10 per second at most; it stops once 5 messages failed again",
             "they go to their old place by id: before all that were pushed after them",
             "those that become ready get: attempts 0, started_at NULL, owner NULL",
         ),
         risks=("they were popped before: whoever had them gets them delivered twice",),
-    )  # fmt: skip
+    )
 
 
 def pause_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     """A pause of the pushers."""
     return plan(
-        kind, queue, title=f"Pause the pushers of {queue} for 15 m 00 s", count=1, unit="switch", first=(), left_out=(),
-        predicate="every push of this queue from now on, until 14:47:07", batch=None, seconds=None,
+        kind,
+        queue,
+        title=f"Pause the pushers of {queue} for 15 m 00 s",
+        count=1,
+        unit="switch",
+        first=(),
+        left_out=(),
+        predicate="every push of this queue from now on, until 14:47:07",
+        batch=None,
+        seconds=None,
         consequences=("24 pushers get error QM001, which says until when; those that asked to wait do so",),
         risks=("statements that work on the table themselves do not ask, and go on",),
-        sql=("SELECT setval('demo.orders_push_until', :until)",), undo=Undo(True, ()),
-    )  # fmt: skip
+        sql=("SELECT setval('demo.orders_push_until', :until)",),
+        undo=Undo(True, ()),
+    )
 
 
 def resume_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     """The end of a pause."""
     return plan(
-        Kind.RESUME, queue, title=f"Let the pushers of {queue} go on?", count=1, unit="pause", first=(), left_out=(),
-        predicate="the pushers of demo.invoices", batch=None, seconds=0.1, risks=(),
+        Kind.RESUME,
+        queue,
+        title=f"Let the pushers of {queue} go on?",
+        count=1,
+        unit="pause",
+        first=(),
+        left_out=(),
+        predicate="the pushers of demo.invoices",
+        batch=None,
+        seconds=0.1,
+        risks=(),
         consequences=("paused by bob@laptop since 14:02, until 14:47:07: deploy",),
-        sql=("SELECT setval('demo.invoices_push_until', :until)",), undo=Undo(False, ("pause stops them again",)),
-    )  # fmt: skip
+        sql=("SELECT setval('demo.invoices_push_until', :until)",),
+        undo=Undo(False, ("pause stops them again",)),
+    )
 
 
 def undo_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     """An undo of a purge."""
     return plan(
-        kind, queue, title=f"Undo the purge of 4,671 messages of {queue} by anna@app-7", count=4_671, batch=None,
-        predicate="operation 261121-071402-k7qd: ready, since before 14:20:00", seconds=None,
-        left_out=(LeftOut("another row has its id now", 2),), undo=Undo(False, ("an undo is not undone: do it again",)),
-        consequences=("they are as they were before: in the queue",), risks=("the table has no column note any more",),
-    )  # fmt: skip
+        kind,
+        queue,
+        title=f"Undo the purge of 4,671 messages of {queue} by anna@app-7",
+        count=4_671,
+        batch=None,
+        predicate="operation 261121-071402-k7qd: ready, since before 14:20:00",
+        seconds=None,
+        left_out=(LeftOut("another row has its id now", 2),),
+        undo=Undo(False, ("an undo is not undone: do it again",)),
+        consequences=("they are as they were before: in the queue",),
+        risks=("the table has no column note any more",),
+    )
 
 
 def repair_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     """A repair of a ring."""
     return plan(
-        kind, queue, title=f"Repair 1 hole and 2 orphans of {queue}?", count=3, unit="numbers", left_out=(), batch=None,
-        predicate="holes 17; orphans 18, 19; not moved for 1.0 s or longer", seconds=0.03,
-        undo=Undo(False, ("a number that was given up stays so",)), first=plan().first[:2],
+        kind,
+        queue,
+        title=f"Repair 1 hole and 2 orphans of {queue}?",
+        count=3,
+        unit="numbers",
+        left_out=(),
+        batch=None,
+        predicate="holes 17; orphans 18, 19; not moved for 1.0 s or longer",
+        seconds=0.03,
+        undo=Undo(False, ("a number that was given up stays so",)),
+        first=plan().first[:2],
         consequences=("an orphan is delivered under a new number, behind what is in the ring now",),
         risks=("what the popper of an orphan did before it died or stalled may be done again",),
-    )  # fmt: skip
+    )
 
 
 def blocker_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     """The end of a session."""
     return plan(
-        kind, queue, title="End session 61?", count=1, unit="session", first=(), left_out=(), batch=None, seconds=None,
+        kind,
+        queue,
+        title="End session 61?",
+        count=1,
+        unit="session",
+        first=(),
+        left_out=(),
+        batch=None,
+        seconds=None,
         predicate="session 61, begun 2026-11-21 12:20:00.123 UTC, in its transaction begun 2026-11-21 12:28:03.456 UTC",
         undo=Undo(False, ("what its transaction had done is rolled back and has to be done again",)),
         consequences=(
@@ -114,7 +180,7 @@ def blocker_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
             "its client loses the connection (57P01), and may connect and do the same again",
         ),
         sql=("SELECT pg_terminate_backend(a.pid) AS signalled",),
-    )  # fmt: skip
+    )
 
 
 def refused_plan(kind: Kind, queue: str, choice: Choice) -> Plan:

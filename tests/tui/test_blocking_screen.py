@@ -246,9 +246,15 @@ def said_of(**known: object) -> str:
 
 def test_what_the_server_says_of_a_blocker_is_among_its_details() -> None:
     said = said_of(
-        transactions=2, isolation="serializable", batch_s=7_431.0, reads=1_204, writes=1, memory=4 * 2**20,
-        state="rolling back", undone=0.35,
-    )  # fmt: skip
+        transactions=2,
+        isolation="serializable",
+        batch_s=7_431.0,
+        reads=1_204,
+        writes=1,
+        memory=4 * 2**20,
+        state="rolling back",
+        undone=0.35,
+    )
     assert "open for 12 s · 2 transactions open · serializable · last batch began 2 h 03 m ago" in said
     assert "1,204 pages read · 1 page written · 4.0 MB granted for sorts and hashes" in said
     assert "35 % of its rollback is done" in said

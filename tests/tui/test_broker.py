@@ -25,27 +25,69 @@ pytestmark = pytest.mark.unit
 LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")
 FACTS = TableFacts(12)
 QUEUES: tuple[Mapping[str, object], ...] = (
-    {"queue_id": 501, "queue_schema": "dbo", "queue": "OrderQueue", "depth": BIG, "receives": False, "enqueues": False,
-     "activates": True, "procedure": "[dbo].[handle]", "max_readers": 5, "poison_handling": True},
-    {"queue_id": 502, "queue_schema": NASTY, "queue": "請求書 🎉", "depth": None, "receives": True, "enqueues": True,
-     "activates": False, "procedure": "", "max_readers": 0, "poison_handling": True},
-    {"queue_id": 503, "queue_schema": "dbo", "queue": "Mails", "depth": 12, "receives": True, "enqueues": True,
-     "activates": True, "procedure": "[dbo].[mail]", "max_readers": 3, "poison_handling": False},
-)  # fmt: skip
+    {
+        "queue_id": 501,
+        "queue_schema": "dbo",
+        "queue": "OrderQueue",
+        "depth": BIG,
+        "receives": False,
+        "enqueues": False,
+        "activates": True,
+        "procedure": "[dbo].[handle]",
+        "max_readers": 5,
+        "poison_handling": True,
+    },
+    {
+        "queue_id": 502,
+        "queue_schema": NASTY,
+        "queue": "請求書 🎉",
+        "depth": None,
+        "receives": True,
+        "enqueues": True,
+        "activates": False,
+        "procedure": "",
+        "max_readers": 0,
+        "poison_handling": True,
+    },
+    {
+        "queue_id": 503,
+        "queue_schema": "dbo",
+        "queue": "Mails",
+        "depth": 12,
+        "receives": True,
+        "enqueues": True,
+        "activates": True,
+        "procedure": "[dbo].[mail]",
+        "max_readers": 3,
+        "poison_handling": False,
+    },
+)
 ROWS: Mapping[str, Rows] = {
     "probe/writers": lambda poll: (),
     "probe/broker_queues": lambda poll: QUEUES,
     "probe/broker_conversations": lambda poll: ({"counted": 12, "talking": 12, "left": 0, "leaving": 0},),
     "probe/broker_monitors": lambda poll: (
-        {"queue_id": 503, "state": "RECEIVES_OCCURRING", "empty_s": 4.25, "activated_s": 60.5, "waiting": 2,
-         "tasks": 1},
+        {
+            "queue_id": 503,
+            "state": "RECEIVES_OCCURRING",
+            "empty_s": 4.25,
+            "activated_s": 60.5,
+            "waiting": 2,
+            "tasks": 1,
+        },
     ),
     "probe/server": lambda poll: ({"sessions_used": 37, "sessions_limit": 32_767},),
     "probe/broker_transmission": lambda poll: (
-        {"enabled": True, "messages": 40, "counted": 40, "oldest_s": 250.5, "service": "//shop/billing",
-         "status": "The target queue is disabled."},
+        {
+            "enabled": True,
+            "messages": 40,
+            "counted": 40,
+            "oldest_s": 250.5,
+            "service": "//shop/billing",
+            "status": "The target queue is disabled.",
+        },
     ),
-}  # fmt: skip
+}
 
 
 def folded(rows: Mapping[str, Rows], refused: frozenset[str] = frozenset()) -> View:

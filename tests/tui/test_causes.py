@@ -27,8 +27,13 @@ NAMES = ("orders", "mails", "invoices", "refunds", "labels", "exports", "reports
 
 def locked(count: int, name: str) -> Verdict:
     """Locked by session 61, for which so many wait."""
-    return Verdict("everything locked", f"{WHO} blocks {count} sessions that want to lock demo.{name}", CRITICAL,
-                   key="4", cause="session 61")  # fmt: skip
+    return Verdict(
+        "everything locked",
+        f"{WHO} blocks {count} sessions that want to lock demo.{name}",
+        CRITICAL,
+        key="4",
+        cause="session 61",
+    )
 
 
 def held(dead: int, who: str = "session 61") -> Verdict:
@@ -45,8 +50,10 @@ def having(name: str, *verdicts: Verdict, ready: float = 0.0) -> QueueView:
 def shop() -> View:
     """Eleven of twelve queues that one session locks; one of them has a trouble of its own, too."""
     slow = Verdict("archive behind", "~20,000 done and not archived", WARNING)
-    many = [having(name, locked(3 + at, name), *([slow] if at == 2 else []), ready=9_000 - 700 * at)
-            for at, name in enumerate(NAMES)]  # fmt: skip
+    many = [
+        having(name, locked(3 + at, name), *([slow] if at == 2 else []), ready=9_000 - 700 * at)
+        for at, name in enumerate(NAMES)
+    ]
     return view([*many, queue("thumbnails", ready=214)])
 
 

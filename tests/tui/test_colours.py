@@ -24,20 +24,17 @@ pytestmark = pytest.mark.unit
 
 TEXT, MARK = 4.5, 3.0
 APART = 15.0
+# So many times as bright, by the same measure as contrast.
 BRIGHTER = 1.5
-"""So many times as bright, by the same measure as contrast."""
 WRITTEN = ("text", "strong", "muted", "title", "key", "accent", "alarm", "held")
 FILLED = ("badge", "alarm badge", "held badge", "tag")
 SEVERITIES = ("alarm", "accent", "held", "muted")
 SEEN = {
     "by all": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
-    "without red": (
-        (0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
-    "without green": (
-        (0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
-    "without blue": (
-        (1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
-}  # fmt: skip
+    "without red": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "without green": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "without blue": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
 RGB = Sequence[float]
 
 
@@ -63,9 +60,11 @@ def behind(name: str) -> list[Color]:
 def lab(color: RGB) -> RGB:
     """Lightness and hue by CIE 1976."""
     r, g, b = color
-    x, y, z = (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047, 0.2126 * r + 0.7152 * g + 0.0722 * b, (
-        0.0193 * r + 0.1192 * g + 0.9505 * b
-    ) / 1.08883  # fmt: skip
+    x, y, z = (
+        (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047,
+        0.2126 * r + 0.7152 * g + 0.0722 * b,
+        (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883,
+    )
     x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in (x, y, z))
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
@@ -73,8 +72,15 @@ def lab(color: RGB) -> RGB:
 def distances(theme: str, seen: str, names: Sequence[str]) -> dict[tuple[str, str], float]:
     """How far apart each two of these tones are for somebody who sees so."""
     known = tones(theme)
-    look = {name: lab([min(1.0, max(0.0, sum(k * v for k, v in zip(row, linear(known[name].color), strict=True))))
-                       for row in SEEN[seen]]) for name in names}  # fmt: skip
+    look = {
+        name: lab(
+            [
+                min(1.0, max(0.0, sum(k * v for k, v in zip(row, linear(known[name].color), strict=True))))
+                for row in SEEN[seen]
+            ]
+        )
+        for name in names
+    }
     return {pair: math.dist(look[pair[0]], look[pair[1]]) for pair in combinations(names, 2)}
 
 
@@ -83,8 +89,12 @@ def distances(theme: str, seen: str, names: Sequence[str]) -> dict[tuple[str, st
 def test_text_and_marks_have_contrast(theme: str, stale: bool) -> None:
     known, grounds = tones(theme, stale=stale), behind(theme)
     assert len(grounds) == 3
-    low = {name: round(contrast(known[name].color, ground), 2) for name in WRITTEN for ground in grounds
-           if contrast(known[name].color, ground) < TEXT}  # fmt: skip
+    low = {
+        name: round(contrast(known[name].color, ground), 2)
+        for name in WRITTEN
+        for ground in grounds
+        if contrast(known[name].color, ground) < TEXT
+    }
     assert low == {}
     assert min(contrast(known["faint"].color, ground) for ground in grounds[:2]) >= MARK, "the cursor's row has none"
     if not stale:
@@ -123,10 +133,16 @@ def test_severities_are_told_apart_by_everybody(theme: str, seen: str) -> None:
 def test_what_plots_draw_has_contrast(theme: str) -> None:
     known, (ground, _, cursor) = tones(theme), behind(theme)
     drawn = {name: known[name] for each in DRAWN for name in (each, f"{each} fill")} | {"band": known["band"]}
-    low = {name: round(contrast(style.color, ground), 2) for name, style in drawn.items()
-           if contrast(style.color, ground) < MARK}  # fmt: skip
-    low |= {name: round(contrast(style.color, style.bgcolor), 2) for name, style in known.items()
-            if name.endswith(" on area") and contrast(style.color, style.bgcolor) < MARK}  # fmt: skip
+    low = {
+        name: round(contrast(style.color, ground), 2)
+        for name, style in drawn.items()
+        if contrast(style.color, ground) < MARK
+    }
+    low |= {
+        name: round(contrast(style.color, style.bgcolor), 2)
+        for name, style in known.items()
+        if name.endswith(" on area") and contrast(style.color, style.bgcolor) < MARK
+    }
     assert low == {}
     assert contrast(known["depth fill"].color, cursor) >= MARK, "in the row under the cursor"
 

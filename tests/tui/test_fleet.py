@@ -236,8 +236,10 @@ async def test_each_target_has_columns_and_an_order_of_its_own() -> None:
         assert (d.grid.titles[0], d.grid.titles[-1]) == ("TARGET", "DEAD")
         remembered = d.app.preferences.of(ALL_TARGETS)
         assert (remembered.columns[-1], remembered.sort, [*remembered.views]) == (
-            "dead", ("target", False), ["dead ones"],
-        )  # fmt: skip
+            "dead",
+            ("target", False),
+            ["dead ones"],
+        )
         row = d.grid.row
         assert row is not None
         assert (row.key, row.cells[-1][0]) == ("crm\0oban/mails", "0")

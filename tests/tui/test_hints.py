@@ -28,6 +28,7 @@ from tests.unit.test_verdicts import FINE
 
 pytestmark = pytest.mark.unit
 
+# What answers each verdict: to see who holds what, to requeue, to repair, to let go on, to read it now.
 DOES = {
     "everything locked": {"4": "screen('blocking')", "3": "screen('waits')"},
     "poison message at the head": {"2": "screen('queue')"},
@@ -51,7 +52,6 @@ DOES = {
     "paused": {"p": "act('pause')", "P": "act('pause-poppers')"},
     "cannot tell": {"n": "poll_now"},
 }
-"""What answers each verdict: to see who holds what, to requeue, to repair, to let go on, to read it now."""
 OPEN = DrawerSample(22, 61, "app-7", "idle in transaction", 120.0)
 
 

@@ -20,8 +20,8 @@ from tests.tui.scripted_acting import Script, ScriptedOffice
 from tests.tui.test_message_screen import found
 from tests.tui.test_message_screen import shown as opened_message
 
+# Keys that open a dialog of the dashboard.
 LIVE: Final = {"help": "question_mark", "palette": "colon", "columns": "C", "a file": "ctrl+s", "a plan": "p"}
-"""Keys that open a dialog of the dashboard."""
 CLOSING: Final = ("escape", "enter", "ctrl+c", "q")
 
 

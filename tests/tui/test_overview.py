@@ -57,9 +57,19 @@ def old_and_locked() -> tuple[QueueView, ...]:
     return (
         queue("orders", ready=past, in_progress=replace(past, value=12), oldest=replace(past, value=75), verdict=tell),
         queue("mails", ready=3, oldest=Figure(20.0, at_least=True, reason="last read 8.0 s ago; not popped since")),
-        queue("mail_jobs", ready=gone, in_progress=gone, stuck=gone, oldest=gone, push=None, pop=None, points=(),
-              verdict=held, failures=(ProbeFailure("layout", LOCKED, "mail_jobs"),)),
-    )  # fmt: skip
+        queue(
+            "mail_jobs",
+            ready=gone,
+            in_progress=gone,
+            stuck=gone,
+            oldest=gone,
+            push=None,
+            pop=None,
+            points=(),
+            verdict=held,
+            failures=(ProbeFailure("layout", LOCKED, "mail_jobs"),),
+        ),
+    )
 
 
 async def test_old_figures_have_their_age_and_a_locked_table_says_whose_lock_it_is() -> None:

@@ -47,9 +47,16 @@ class Shot:
         self.found = found or view()
         self.clock = Clock()
         self.app = QmonApp(
-            self.source, self.source.fold, clock=self.clock, prod=True, read_only=True, dark=dark, plain=plain,
-            known=known, served=served,
-        )  # fmt: skip
+            self.source,
+            self.source.fold,
+            clock=self.clock,
+            prod=True,
+            read_only=True,
+            dark=dark,
+            plain=plain,
+            known=known,
+            served=served,
+        )
         self.keys = keys
 
     async def ready(self, pilot: Pilot[None]) -> None:

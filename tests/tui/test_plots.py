@@ -116,8 +116,13 @@ def test_the_area_below_the_depth_reaches_from_its_line_to_the_bottom() -> None:
     body = throughput(flat, 60, 8)[1:-1]
     tones = [{tone for _, tone in line} for line in body]
     assert [("depth" in each, "area" in each) for each in tones] == [
-        (False, False), (False, False), (True, False), (False, True), (False, True), (False, True),
-    ]  # fmt: skip
+        (False, False),
+        (False, False),
+        (True, False),
+        (False, True),
+        (False, True),
+        (False, True),
+    ]
 
 
 def test_sparklines_fill_their_cells_from_the_first_minute_on() -> None:

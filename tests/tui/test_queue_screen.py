@@ -60,8 +60,21 @@ async def test_stuck_messages_come_first_with_owner_and_age() -> None:
     async with dashboard() as d:
         await opened(d, "invoices")
         rows = [line for line in d.text().splitlines() if line.startswith(" 9120")]
-        assert rows[0].split() == ["9120311", "▲", "stuck", "2", "h", "05", "m", "app-7/61", "1", '{"to":',
-                                   '"ada@example.org",', '"template":', '"welcome"}']  # fmt: skip
+        assert rows[0].split() == [
+            "9120311",
+            "▲",
+            "stuck",
+            "2",
+            "h",
+            "05",
+            "m",
+            "app-7/61",
+            "1",
+            '{"to":',
+            '"ada@example.org",',
+            '"template":',
+            '"welcome"}',
+        ]
         assert ["stuck" in row for row in rows] == [True] * 9 + [False] * 3
 
 

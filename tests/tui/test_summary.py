@@ -121,8 +121,13 @@ async def test_rows_keep_their_places_and_the_cursor_its_queue() -> None:
         await d.give(view(calm))
         await d.press("down")
         for poll in range(1, 20):
-            await d.give(view([queue(n, ready=(7 * poll + 3 * place) % 19) for place, n in enumerate("bac")],
-                              sequence=8 + poll, at=2.0 * poll))  # fmt: skip
+            await d.give(
+                view(
+                    [queue(n, ready=(7 * poll + 3 * place) % 19) for place, n in enumerate("bac")],
+                    sequence=8 + poll,
+                    at=2.0 * poll,
+                )
+            )
             assert d.grid.keys == ("b", "a", "c")
         await d.give(view([*calm[:2], queue("c", ready=10, verdict=STUCK)], sequence=40, at=60.0))
         assert d.grid.keys == ("c", "b", "a")

@@ -36,8 +36,11 @@ class Tmux:
         """One tmux command; returns what it prints."""
         done = subprocess.run(
             ["tmux", "-L", self._socket, "-f", os.devnull, *command],
-            check=True, capture_output=True, text=True, timeout=30,
-        )  # fmt: skip
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
         return done.stdout
 
     def keys(self, *keys: str) -> None:
@@ -159,10 +162,16 @@ def test_no_line_of_the_log_is_on_the_screen_and_what_ends_the_dashboard_is_in_t
 @pytest.mark.parametrize(
     "typed",
     [
-        "e9", "e9 31", "1b e9", "c3", "ff fe 00", "1b 5b 32 30 30 7e e4 1b 5b 32 30 31 7e", "1b 5b 3e 38 7e",
+        "e9",
+        "e9 31",
+        "1b e9",
+        "c3",
+        "ff fe 00",
+        "1b 5b 32 30 30 7e e4 1b 5b 32 30 31 7e",
+        "1b 5b 3e 38 7e",
         "1b 5b 39 39 39 39 39 39 39 39 39 39 75",
     ],
-)  # fmt: skip
+)
 def test_bytes_that_are_no_utf8_and_malformed_sequences_do_not_end_it(tmux: Tmux, typed: str) -> None:
     """A key of a Latin-1 terminal, an alt key, half a character, binary data, a paste, and keys without a number."""
     tmux.expect("● live")

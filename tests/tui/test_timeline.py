@@ -48,10 +48,25 @@ def happened(memory: InMemoryHistory) -> None:
     at(3)
     memory.changed(SourceState("orders-prod", Phase.LIVE))
     reason = f"worker died {NASTY}"
-    memory.operated([
-        Operation("op-1", Kind.REQUEUE, "mails", OperationState.DONE, "anna@ops-1", reason, 40, 40, 0, 0, NOW - 600,
-                  NOW - 599, "possible"),
-    ])  # fmt: skip
+    memory.operated(
+        [
+            Operation(
+                "op-1",
+                Kind.REQUEUE,
+                "mails",
+                OperationState.DONE,
+                "anna@ops-1",
+                reason,
+                40,
+                40,
+                0,
+                0,
+                NOW - 600,
+                NOW - 599,
+                "possible",
+            ),
+        ]
+    )
     at(0)
 
 
@@ -66,12 +81,23 @@ async def on_the_time_line(d: Driver) -> None:
 async def test_all_kinds_of_events_the_newest_first() -> None:
     async with dashboard() as d:
         await on_the_time_line(d)
-        rows = [line.split("  ") for line in d.text().splitlines() if " verdict " in line or " alert " in line
-                or " operation " in line or " connection " in line]  # fmt: skip
+        rows = [
+            line.split("  ")
+            for line in d.text().splitlines()
+            if " verdict " in line or " alert " in line or " operation " in line or " connection " in line
+        ]
         kinds = [next(word for word in row[0].split() + row[1].split() if word.isalpha()) for row in rows]
         assert kinds == [
-            "connection", "connection", "alert", "verdict", "operation", "verdict", "alert", "verdict", "connection",
-        ]  # fmt: skip
+            "connection",
+            "connection",
+            "alert",
+            "verdict",
+            "operation",
+            "verdict",
+            "alert",
+            "verdict",
+            "connection",
+        ]
         told = d.text()
         assert "✕" not in told.splitlines()[0]
         assert "■ connection lost" in told and "server closed the connection" in told

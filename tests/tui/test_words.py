@@ -17,9 +17,16 @@ pytestmark = pytest.mark.unit
 
 @pytest.mark.parametrize(
     ("value", "written", "aligned"),
-    [(0, "0", "0  "), (0.04, "<0.1", "<0.1"), (4, "4.0", "4.0"), (99.9, "99.9", "99.9"), (99.97, "100", "100  "),
-     (91_204, "91,204", "91,204  "), (-3.25, "-3.2", "-3.2")],
-)  # fmt: skip
+    [
+        (0, "0", "0  "),
+        (0.04, "<0.1", "<0.1"),
+        (4, "4.0", "4.0"),
+        (99.9, "99.9", "99.9"),
+        (99.97, "100", "100  "),
+        (91_204, "91,204", "91,204  "),
+        (-3.25, "-3.2", "-3.2"),
+    ],
+)
 def test_rates_line_up_on_the_decimal(value: float, written: str, aligned: str) -> None:
     assert text.rate(value) == written
     assert figures.aligned_rate(value) == aligned

@@ -14,9 +14,21 @@ from qmon.model.waits.waiting import Waiting, WaitRate
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 
 SLEEPER: Final = HorizonSample(
-    "session", 61, "", "48210771", 1_204_118, 7_440.0, SAMPLED_AT - 9_000, "idle in transaction", 7_431.0, "shop",
-    "app-7", "10.0.0.7", "shop", "SELECT * FROM reports WHERE month = 11",
-)  # fmt: skip
+    "session",
+    61,
+    "",
+    "48210771",
+    1_204_118,
+    7_440.0,
+    SAMPLED_AT - 9_000,
+    "idle in transaction",
+    7_431.0,
+    "shop",
+    "app-7",
+    "10.0.0.7",
+    "shop",
+    "SELECT * FROM reports WHERE month = 11",
+)
 NEXT: Final = replace(SLEEPER, session=84, xid="49414880", age=9, held_s=0.4, state="active", application="mailer")
 PREPARED: Final = replace(
     SLEEPER, kind="prepared", session=0, name="pay-7731", state="prepared", application="", host="", statement=""
@@ -55,11 +67,19 @@ def use(rows: float | None, dead: int = 5_361) -> QueueUse:
     part = IndexUse("QueueMeta", "table", 14_680_064, 91_000.0, dead, 0.0, 0.0, 812.4, None, None, None)
     parts = (
         part,
-        replace(part, name="QueueMeta_pkey", role="primary", bytes=3_244_032, growth=0.0, ghosts=None, scans=91.2,
-                rows=37_204.0),
+        replace(
+            part,
+            name="QueueMeta_pkey",
+            role="primary",
+            bytes=3_244_032,
+            growth=0.0,
+            ghosts=None,
+            scans=91.2,
+            rows=37_204.0,
+        ),
         replace(part, name='IX "; drop table x; --', role="index", bytes=901_120, growth=900.0, ghosts=None, rows=12.0),
         replace(part, name=NASTY, role="index", bytes=8_192, growth=None, ghosts=None, rows=0.0, pages=None),
-    )  # fmt: skip
+    )
     figure = Figure(rows) if rows is not None else Figure.unknown("nothing was popped")
     trend = tuple(1.2 if i < 20 else (rows or 0.0) * (i - 19) / 20 for i in range(40))
     return QueueUse(figure, Figure(38.2), 1.2, Figure(0.982), dead, trend, parts)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+# The side of the pushers; subscriber k is side k.
 PUSH: Final = 0
-"""The side of the pushers; subscriber k is side k."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Session:
     number: int | None = None
     kept: int | None = None
     written: tuple[tuple[int, Slot, str], ...] = ()
+    # Spare numbers taken by the open transaction.
     spent: frozenset[tuple[int, int]] = frozenset()
-    """Spare numbers taken by the open transaction."""
+    # Spare numbers added by it.
     added: frozenset[tuple[int, int]] = frozenset()
-    """Spare numbers added by it."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,17 @@ class Ring:
     """A ring, its sequences and its sessions, and what has been committed."""
 
     slots: tuple[Slot, ...]
+    # The last number drawn, by side.
     drawn: tuple[int, ...]
-    """The last number drawn, by side."""
     settled: tuple[int, ...]
     sessions: tuple[Session, ...]
+    # SQL Server's ring, which keeps numbers that cannot be used; else PostgreSQL's, whose sessions do.
     spares: bool
-    """SQL Server's ring, which keeps numbers that cannot be used; else PostgreSQL's, whose sessions do."""
     spare: frozenset[tuple[int, int]] = frozenset()
     pushed: tuple[str, ...] = ()
     popped: tuple[tuple[int, str], ...] = ()
+    # Messages that pushers may still begin to push.
     left: int = 0
-    """Messages that pushers may still begin to push."""
     faults: int = 0
     doubts: int = 0
 

@@ -59,13 +59,18 @@ RECORDS = {
     "control/operations_access": operation.AuditAccess,
     "control/operations": operations.Recorded,
 }
+# PostgreSQL leads to rows by where they lie, can put triggers off, counts what a session writes and has a search path.
+# On SQL Server rows are sought by their key once more.
 ALONE = {
-    "action/operate/take_out_bulk", "action/operate/fire", "action/operate/still_at",
-    "action/operate/row_counts", "action/operate/came_back", "action/operate/alike", "action/operate/trigger_path",
+    "action/operate/take_out_bulk",
+    "action/operate/fire",
+    "action/operate/still_at",
+    "action/operate/row_counts",
+    "action/operate/came_back",
+    "action/operate/alike",
+    "action/operate/trigger_path",
     "action/operate/report_counters",
-}  # fmt: skip
-"""PostgreSQL leads to rows by where they lie, can put triggers off, counts what a session writes and has a search path.
-On SQL Server rows are sought by their key once more."""
+}
 FILES = {
     engine: {file.name for file in queries.all_files() if file.engine == engine and "/operate/" in file.name}
     for engine in queries.ENGINES
@@ -87,6 +92,7 @@ def test_columns_are_fields(engine: EngineName, name: str) -> None:
     assert set(query.columns) == {field.name for field in fields(RECORDS[name])}
 
 
+# Rows as SQL Server's driver gives them.
 TYPED: dict[str, tuple[object, ...]] = {
     "action/operate/structure": ("id", "bigint(8,19,0)", False, False, True),
     "action/operate/facts": ("2024-05-01 12:00:00.123", 1714564800.123, True, 1714000000.0, False),
@@ -102,11 +108,30 @@ TYPED: dict[str, tuple[object, ...]] = {
     "action/operate/rights": ("GRANT UPDATE ON OBJECT::[dbo].[Orders] TO [anna]",),
     "control/operations_access": (True, True, False),
     "control/operations": (
-        "261121-071402-k7qd", "purge", "orders", "dbo.Orders", "anna@app-7", "SHOP\\anna", "why", "all", "{}", 5, 5, 0,
-        0, 0, 1714564800.5, None, "running", "[]", None, True, 0, 0,
+        "261121-071402-k7qd",
+        "purge",
+        "orders",
+        "dbo.Orders",
+        "anna@app-7",
+        "SHOP\\anna",
+        "why",
+        "all",
+        "{}",
+        5,
+        5,
+        0,
+        0,
+        0,
+        1714564800.5,
+        None,
+        "running",
+        "[]",
+        None,
+        True,
+        0,
+        0,
     ),
-}  # fmt: skip
-"""Rows as SQL Server's driver gives them."""
+}
 
 
 def test_the_procedure_that_makes_a_store_gives_its_number() -> None:

@@ -16,11 +16,19 @@ from qmon.operate import message
 from qmon.operate.actions import requeue_sessions, ring_repair, ring_scan, sessions
 
 NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
+# SQL Server's locks and not its rows say who holds them, it cannot cancel, and its rings need no sequence set back.
 ONLY_HERE = {
-    "held_rows", "held_rows_any", "held_locks", "seen_locks", "seen_locks_any", "cancel", "terminate", "repair", "kill",
+    "held_rows",
+    "held_rows_any",
+    "held_locks",
+    "seen_locks",
+    "seen_locks_any",
+    "cancel",
+    "terminate",
+    "repair",
+    "kill",
     "hidden_rows",
-}  # fmt: skip
-"""SQL Server's locks and not its rows say who holds them, it cannot cancel, and its rings need no sequence set back."""
+}
 RECORDS: dict[str, Any] = {
     "sessions/rights": sessions.Rights,
     "sessions/session": sessions.SessionSample,

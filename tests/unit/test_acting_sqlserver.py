@@ -19,9 +19,16 @@ from tests.replayed import Driver, connection
 
 ENGINE = SqlServer()
 LAYOUT = Layout(
-    "orders", "status", TableName("dbo", "Orders"), id="Id", state=StateColumn("Status", 1, 2, 3, 4),
-    started_at="StartedAt", attempts="Tries", payload="Body", times="utc",
-)  # fmt: skip
+    "orders",
+    "status",
+    TableName("dbo", "Orders"),
+    id="Id",
+    state=StateColumn("Status", 1, 2, 3, 4),
+    started_at="StartedAt",
+    attempts="Tries",
+    payload="Body",
+    times="utc",
+)
 COLUMNS = (("Id", "bigint"), ("Status", "int"), ("StartedAt", "datetime2"), ("Tries", "int"), ("Body", "nvarchar"))
 WORKING = Choice(state="in_progress", owner_states=frozenset(OwnerState))
 GRANT = "GRANT UNMASK ON OBJECT::[dbo].[Orders] ([Body]) TO [anna]"
@@ -66,10 +73,30 @@ def recorded(server: Server) -> Server:
     stored = json.dumps([[name, f"{kind}(8,19,0)"] for name, kind in COLUMNS])
     server.rows["operations"] = [
         (
-            "261121-071402-k7qd", "purge", "orders", "dbo.Orders", "anna@app-7", "SHOP\\anna", "why", "all", frozen, 5,
-            5, 0, 0, 0, 1714564800.5, 1714564801.5, "done", "[]", None, True, 0, 0,
+            "261121-071402-k7qd",
+            "purge",
+            "orders",
+            "dbo.Orders",
+            "anna@app-7",
+            "SHOP\\anna",
+            "why",
+            "all",
+            frozen,
+            5,
+            5,
+            0,
+            0,
+            0,
+            1714564800.5,
+            1714564801.5,
+            "done",
+            "[]",
+            None,
+            True,
+            0,
+            0,
         )
-    ]  # fmt: skip
+    ]
     server.rows["stores"] = [(1, "trash", "dbo.Orders", stored, "qmon_store")]
     return server
 
@@ -146,9 +173,7 @@ def test_triggers_on_deletes_that_may_insert_under_other_keys_are_named() -> Non
 def test_a_requeue_that_changes_its_key_has_no_undo() -> None:
     server = Server(keys=[("pk", True, 1, "Status"), ("pk", True, 2, "Id")])
     undo = operator(server).requeue(LAYOUT, WORKING).plan.undo
-    assert (undo.possible, undo.notes) == (
-        False, ("the requeue changes the key, and Id may not identify a message",)
-    )  # fmt: skip
+    assert (undo.possible, undo.notes) == (False, ("the requeue changes the key, and Id may not identify a message",))
 
 
 @pytest.mark.parametrize(

@@ -96,10 +96,16 @@ def test_patterns_know_only_stars_and_question_marks() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
-    [("ready", 12_431, "12,431"), ("pop_rate", 4, "4.0/s"), ("fill", 0.76, "76 %"), ("oldest_seconds", 2, "2.0 s"),
-     ("oldest_seconds", 845, "14 m 05 s"), ("oldest_seconds", 7_200, "2 h 00 m"),
-     ("oldest_seconds", 90_000, "1 d 01 h")],
-)  # fmt: skip
+    [
+        ("ready", 12_431, "12,431"),
+        ("pop_rate", 4, "4.0/s"),
+        ("fill", 0.76, "76 %"),
+        ("oldest_seconds", 2, "2.0 s"),
+        ("oldest_seconds", 845, "14 m 05 s"),
+        ("oldest_seconds", 7_200, "2 h 00 m"),
+        ("oldest_seconds", 90_000, "1 d 01 h"),
+    ],
+)
 def test_values_are_said_with_their_unit(name: str, value: float, words: str) -> None:
     assert say(FIGURES[name], value) == words
 
@@ -237,8 +243,10 @@ def test_a_raised_alert_has_a_reading_beyond_its_limit_and_none_clear_of_it_sinc
     assert raised == bool(beyond and (not clear or beyond[-1] > clear[-1]))
 
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([WARNING, CRITICAL])), max_size=6),
-       st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([WARNING, CRITICAL])), max_size=6))  # fmt: skip
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([WARNING, CRITICAL])), max_size=6),
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([WARNING, CRITICAL])), max_size=6),
+)
 def test_changes_lead_from_what_was_to_what_is(
     was: list[tuple[str, Severity]], now: list[tuple[str, Severity]]
 ) -> None:
@@ -258,13 +266,21 @@ def test_changes_lead_from_what_was_to_what_is(
 def test_rules_are_read_with_their_units() -> None:
     old, slow, stuck = rules_from_list(
         [
-            {"target": "shop*", "queue": ["orders", "mails"], "figure": "oldest", "warn": "2m", "crit": "10m",
-             "for": "30s", "clear_for": "1m", "margin": 0.2},
+            {
+                "target": "shop*",
+                "queue": ["orders", "mails"],
+                "figure": "oldest",
+                "warn": "2m",
+                "crit": "10m",
+                "for": "30s",
+                "clear_for": "1m",
+                "margin": 0.2,
+            },
             {"name": "asleep", "figure": "pop_rate", "when": "below", "crit": 1},
             {"verdict": ["stuck*", "no pops"], "severity": "critical"},
         ],
         "f: alert",
-    )  # fmt: skip
+    )
     assert old == AlertRule(
         "oldest (1)", "oldest_seconds", 120.0, 600.0, False, (), None, ("shop*",), ("orders", "mails"), 30.0, 60.0, 0.2
     )

@@ -15,13 +15,24 @@ from tests.tsql_types import Type
 ENGINE = SqlServer()
 PARTS = ("dbo", "a]b_archive_log")
 COLUMNS = {
-    "message_id": "queue_id", "enqueued_at": "enqueued_at", "started_at": "started_at", "completed_at": "completed_at",
-    "attempts": "attempts", "owner": "owner", "title": "title", "payload": "text_data",
-}  # fmt: skip
+    "message_id": "queue_id",
+    "enqueued_at": "enqueued_at",
+    "started_at": "started_at",
+    "completed_at": "completed_at",
+    "attempts": "attempts",
+    "owner": "owner",
+    "title": "title",
+    "payload": "text_data",
+}
 LAYOUT = Layout(
-    "a]b", "flag", TableName("dbo", "a]b"), id="id", enqueued_at="enqueued_at", payload="command",
+    "a]b",
+    "flag",
+    TableName("dbo", "a]b"),
+    id="id",
+    enqueued_at="enqueued_at",
+    payload="command",
     routines=(("archive", TableName("dbo", "a]b_archive")),),
-)  # fmt: skip
+)
 
 
 class Server(Driver):
@@ -61,8 +72,11 @@ def test_its_columns_its_ends_and_who_writes() -> None:
     archive = archive_of(opened, ENGINE, LAYOUT)
     assert (archive.queue, archive.parts, archive.table_id) == ("a]b", PARTS, BIG)
     assert {name for name, column in archive.columns.items() if column is None} == {
-        "started_at", "attempts", "owner", "title"
-    }  # fmt: skip
+        "started_at",
+        "attempts",
+        "owner",
+        "title",
+    }
     assert archive.columns["completed_at"] == "processed_at"
     seen = survey(opened, ENGINE, archive)
     assert (seen.oldest, seen.newest, seen.issued) == (BIG, BIG, BIG)

@@ -31,9 +31,7 @@ def test_several_values_of_a_state_are_conditions() -> None:
     found = read(Answers("jobs", "jobs", "id", "status", states, "run_at", "taken_at", "q", "unix_ms"))
     assert isinstance(found, Group)
     kinds = {state.name: state.kind for state in found.states}
-    assert kinds == {
-        "ready": "ready", "scheduled": "scheduled", "in_progress": "in_progress", "blocked": "blocked"
-    }  # fmt: skip
+    assert kinds == {"ready": "ready", "scheduled": "scheduled", "in_progress": "in_progress", "blocked": "blocked"}
     assert [state.since.name for state in found.states if state.since is not None] == ["run_at", "run_at", "taken_at"]
     assert found.zone.name == "unix_ms"
 

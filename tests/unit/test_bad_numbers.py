@@ -64,15 +64,37 @@ size = 2
 push_sequence = "a"
 pop_sequence = "b"
 """
+# Every key that takes a number, with what the whole file gives it.
 NUMBERS: Final = {
-    "interval": '"2s"', "trash": '"2s"', "budget_percent": 2, "timeout": '"2s"', "warn": 2, "crit": 3, "margin": 0.5,
-    "for": '"2s"', "clear_for": '"2s"', "group_wait": '"2s"', "max_attempts": 2, "attempt": 2, "ready": 2, "size": 2,
-    "below": 2, "objective": 0.9, "window": '"2d"',
-}  # fmt: skip
-"""Every key that takes a number, with what the whole file gives it."""
+    "interval": '"2s"',
+    "trash": '"2s"',
+    "budget_percent": 2,
+    "timeout": '"2s"',
+    "warn": 2,
+    "crit": 3,
+    "margin": 0.5,
+    "for": '"2s"',
+    "clear_for": '"2s"',
+    "group_wait": '"2s"',
+    "max_attempts": 2,
+    "attempt": 2,
+    "ready": 2,
+    "size": 2,
+    "below": 2,
+    "objective": 0.9,
+    "window": '"2d"',
+}
 BAD: Final = (
-    "nan", "inf", "-inf", "1e400", "1" + "0" * 30, "0x" + "f" * 6000, "9" * 5000, "[[]]", "2026-11-22",
-)  # fmt: skip
+    "nan",
+    "inf",
+    "-inf",
+    "1e400",
+    "1" + "0" * 30,
+    "0x" + "f" * 6000,
+    "9" * 5000,
+    "[[]]",
+    "2026-11-22",
+)
 HUGE: Final = ("99999999d", "nan", "inf", "1e400", "-1", "9" * 400, "9" * 5000, "", "1h-2m", "1d" * 11_000)
 
 
@@ -129,8 +151,8 @@ def test_what_is_no_size_is_refused(bad: str) -> None:
         parse_size(bad)
 
 
+# What the types of such options are called: of numbers, or the function that reads them.
 _NUMBERS: Final = ("int range", "float range", "seconds", "_moment")
-"""What the types of such options are called: of numbers, or the function that reads them."""
 
 
 def numeric(kinds: Sequence[str] = _NUMBERS) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -19,13 +19,20 @@ from qmon.model.verdicts import RuleInput, judge
 PART: Final = GroupPart("jobs", "mails", kinds=("ready", "in_progress", "blocked"))
 LAYOUT: Final = Layout("jobs/mails", "states", TableName("s", "jobs"), id="id", part=PART)
 STILL: Final = RuleInput(
-    ready=Figure(0), in_progress=Figure(0), stuck=Figure(0), push_rate=Figure(0.0), pop_rate=Figure(0.0),
-    blocked=Figure(3), blocked_oldest=Figure(12.0), timeout_s=300, layout=LAYOUT,
-)  # fmt: skip
+    ready=Figure(0),
+    in_progress=Figure(0),
+    stuck=Figure(0),
+    push_rate=Figure(0.0),
+    pop_rate=Figure(0.0),
+    blocked=Figure(3),
+    blocked_oldest=Figure(12.0),
+    timeout_s=300,
+    layout=LAYOUT,
+)
+# The values of the state columns of libraries that do not run in tests/libraries; see there for the others.
 KNOWN: Final = {
     "river": "available cancelled completed discarded pending retryable running scheduled",
 }
-"""The values of the state columns of libraries that do not run in tests/libraries; see there for the others."""
 
 
 def verdict(given: RuleInput) -> tuple[str, str]:

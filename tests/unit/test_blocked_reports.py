@@ -61,8 +61,9 @@ def test_each_report_of_this_database_is_told_once_and_the_next_reading_goes_on_
     rows.left = [row(SAMPLED_AT, 512), row(SAMPLED_AT - 60, 256), row(SAMPLED_AT - 30, 1_024, here=False)]
     reports.read(at, statements)
     assert [(each.at, each.session, each.blocker, each.waited_s) for each in reports.known()] == [
-        (SAMPLED_AT, 84, 61, 20.5), (SAMPLED_AT - 60, 84, 61, 20.5),
-    ]  # fmt: skip
+        (SAMPLED_AT, 84, 61, 20.5),
+        (SAMPLED_AT - 60, 84, 61, 20.5),
+    ]
     assert "hunter2" not in repr(reports.known())
     rows.left = [row(SAMPLED_AT, 512)]
     reports.read(at, statements)

@@ -14,9 +14,28 @@ from qmon.model.waits.blocking import Forest, Held, Key, Role, forest
 from qmon.model.waits.graph import bits, cycles, reached
 
 _ONE = BlockingSample(
-    1, "", None, "", False, 0, 0, None, "", "", None, 1_780_000_000.0, "client backend", "active", 1.0, 60.0, "shop",
-    "mailer", "10.0.0.7", "shop", "SELECT 1",
-)  # fmt: skip
+    1,
+    "",
+    None,
+    "",
+    False,
+    0,
+    0,
+    None,
+    "",
+    "",
+    None,
+    1_780_000_000.0,
+    "client backend",
+    "active",
+    1.0,
+    60.0,
+    "shop",
+    "mailer",
+    "10.0.0.7",
+    "shop",
+    "SELECT 1",
+)
 
 
 def waits(session: int, *blockers: int, waiting_s: float = 5.0) -> list[BlockingSample]:
@@ -34,8 +53,8 @@ def drawn(found: Forest) -> list[str]:
     return [f"{'.' * len(p.rails)}{p.session.session}{'*' if p.again else ''}" for p in found.places]
 
 
+# Pairs of waiter and blocker; 0: the waiter only blocks.
 graphs = st.integers(1, 14).flatmap(lambda n: st.lists(st.tuples(st.integers(1, n), st.integers(0, n)), max_size=40))
-"""Pairs of waiter and blocker; 0: the waiter only blocks."""
 
 
 def rows_of(graph: list[tuple[int, int]]) -> list[BlockingSample]:
@@ -138,8 +157,11 @@ def test_what_heads_do() -> None:
     found = forest([prepared, behind, *blocks(1), *waits(2, 1), *blocks(3, "active"), *waits(4, 3), *waits(5, 6)])
     roles: dict[Key, Role] = {head.key: head.role for head in found.heads}
     assert roles == {
-        (0, "pay-7"): Role.PREPARED, (1, ""): Role.IDLE, (3, ""): Role.RUNNING, (6, ""): Role.RUNNING,
-    }  # fmt: skip
+        (0, "pay-7"): Role.PREPARED,
+        (1, ""): Role.IDLE,
+        (3, ""): Role.RUNNING,
+        (6, ""): Role.RUNNING,
+    }
     six = found.find((6, ""))
     assert six is not None
     assert six.session.state == "gone"

@@ -113,27 +113,37 @@ def test_a_database_whose_service_broker_is_off_says_that_and_nothing_else() -> 
     ("sample", "growth", "severity", "proof"),
     [
         pytest.param(
-            replace(SENT, status="The target queue is disabled."), 3.25, Severity.WARNING,
+            replace(SENT, status="The target queue is disabled."),
+            3.25,
+            Severity.WARNING,
             "40 messages sent and not delivered: The target queue is disabled. (//shop/billing); 3.2 more a second; "
             "one for 4 m 10 s",
             id="why",
         ),
-        pytest.param(SENT, 0.05, Severity.NOTICE,
-                     "40 messages sent and not delivered; 0.1 more a second; one for 4 m 10 s",
-                     id="grows"),
         pytest.param(
-            replace(SENT, enabled=False, messages=1, oldest_s=None), None, Severity.CRITICAL,
+            SENT,
+            0.05,
+            Severity.NOTICE,
+            "40 messages sent and not delivered; 0.1 more a second; one for 4 m 10 s",
+            id="grows",
+        ),
+        pytest.param(
+            replace(SENT, enabled=False, messages=1, oldest_s=None),
+            None,
+            Severity.CRITICAL,
             "1 message sent and not delivered: Service Broker is off in this database, "
             "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on",
             id="broker off",
         ),
         pytest.param(
-            replace(SENT, messages=None, counted=100, status="No route.", service=""), None, Severity.WARNING,
+            replace(SENT, messages=None, counted=100, status="No route.", service=""),
+            None,
+            Severity.WARNING,
             "at least 100 messages sent and not delivered: No route.; one for 4 m 10 s",
             id="not counted for us",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_delivered_is_said_with_the_reason(
     sample: TransmissionSample, growth: float | None, severity: Severity, proof: str
 ) -> None:
@@ -175,8 +185,15 @@ def fold(track: BrokerTrack, at: float, broker: Broker | None) -> BrokerView | N
 def test_a_sign_is_said_once_it_has_lasted_and_anew_when_it_was_gone() -> None:
     track, lone = BrokerTrack(), Broker(1000.0, (QUEUE,), ())
     codes = []
-    for at, broker in ((1000.0, lone), (1014.9, lone), (1015.0, lone), (1016.0, replace(lone, monitors=(IDLE,))),
-                       (1020.0, lone), (1034.0, lone), (1035.0, lone)):  # fmt: skip
+    for at, broker in (
+        (1000.0, lone),
+        (1014.9, lone),
+        (1015.0, lone),
+        (1016.0, replace(lone, monitors=(IDLE,))),
+        (1020.0, lone),
+        (1034.0, lone),
+        (1035.0, lone),
+    ):
         found = fold(track, at, broker)
         assert found is not None
         codes.append(found.queues[0].verdict and (found.queues[0].verdict.code, found.queues[0].verdict.since_at))
@@ -305,8 +322,9 @@ def test_a_recording_and_the_report_hold_it() -> None:
     assert told["read_seconds_ago"] == 1.0
     assert told["not_delivered"] == {"messages": 40.0, "verdict": None}
     assert [(q["name"], q["depth"], q["state"], q["tasks"]) for q in told["queues"]] == [
-        ("dbo.Orders]Q", 12.0, "idle", 0), ("dbo.Orders]Q", 12.0, "no activation", None)
-    ]  # fmt: skip
+        ("dbo.Orders]Q", 12.0, "idle", 0),
+        ("dbo.Orders]Q", 12.0, "no activation", None),
+    ]
     assert "service_broker" not in status_object(TargetHistory().add(POLL))
 
 
@@ -317,9 +335,13 @@ def test_the_status_in_text_has_a_row_for_each() -> None:
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
         ("dbo.Orders]Q", "service_broker", "~12", "idle"),
         ("dbo.Plain", "service_broker", "–", "no activation"),
-        ("sys.transmission_queue", "service_broker", "~40",
-         "not sent: 40 messages sent and not delivered: No route. (//shop/billing); one for 4 m 10 s"),
-    ]  # fmt: skip
+        (
+            "sys.transmission_queue",
+            "service_broker",
+            "~40",
+            "not sent: 40 messages sent and not delivered: No route. (//shop/billing); one for 4 m 10 s",
+        ),
+    ]
     assert status_rows(TargetHistory().add(POLL))[1] == []
 
 

@@ -139,8 +139,10 @@ def test_what_is_not_secret_may_go_in_the_clear() -> None:
     found = endpoint(Receiver("a", "alertmanager", "http://alerts.internal:9093"), {})
     assert found is not None
     assert (found.url.reveal(), found.key, found.authorization) == (
-        "http://alerts.internal:9093/api/v2/alerts", None, None,
-    )  # fmt: skip
+        "http://alerts.internal:9093/api/v2/alerts",
+        None,
+        None,
+    )
     assert endpoint(Receiver("a", "json"), {"QMON_NOTIFY_A": "http://[::1]:8080/"}) is not None
 
 

@@ -43,10 +43,15 @@ QUEUES = [
     table("PendingQueue", "DueTime datetime", "Payload varbinary"),
     table("Queue", "Id int!", "Status tinyint", "Message varbinary"),
     table("QueueSlow", "QueueID int!", "QueueDateTime datetime", "Title nvarchar", "Status int", "TextData nvarchar"),
-    table("TABLE", "ID int", "COMMAND nvarchar", "PROCESSED bit",
-          indexes=(Index("cdxTable", False, False, ("PROCESSED", "ID")),)),
+    table(
+        "TABLE",
+        "ID int",
+        "COMMAND nvarchar",
+        "PROCESSED bit",
+        indexes=(Index("cdxTable", False, False, ("PROCESSED", "ID")),),
+    ),
     table("Work", "Id int!", "LockedAt datetime2", "Attempts int", "State nvarchar", "Body nvarchar"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("details", QUEUES, ids=lambda details: details.table.table_name)
@@ -79,13 +84,16 @@ def test_an_identity_is_the_id_and_a_filtered_index_serves_its_state() -> None:
     where = condition("([Status]=(1))", brackets=True)
     busy = condition("([Status]=(2))", brackets=True)
     details = table(
-        "Queue", "Id int!", "Status tinyint", "StartedAt datetime2",
+        "Queue",
+        "Id int!",
+        "Status tinyint",
+        "StartedAt datetime2",
         indexes=(
             Index("PK", True, True, ("Id",)),
             Index("IX_ready", False, False, ("Id",), where),
             Index("IX_busy", False, False, ("StartedAt", "Id"), busy),
         ),
-    )  # fmt: skip
+    )
     layout, _ = complete(Layout("q", "status", TableName("dbo", "Queue")), details, [], lambda _: Known(("1", "2")))
     assert layout.id == "Id"
     assert layout.state == StateColumn("Status", 1, 2)
@@ -126,9 +134,12 @@ def test_random_ids_have_no_order_and_no_gap() -> None:
     assert "no order" in facts.unknown["oldest"]
     assert "not numbers" in facts.unknown["gap"]
     timed = table(
-        "Jobs", "Id uniqueidentifier", "Status int", "CreatedAt datetime2",
+        "Jobs",
+        "Id uniqueidentifier",
+        "Status int",
+        "CreatedAt datetime2",
         indexes=(Index("IX", False, False, ("Status", "CreatedAt")),),
-    )  # fmt: skip
+    )
     facts = table_facts(replace(layout, enqueued_at="CreatedAt"), timed, None, [])
     assert (facts.order_by, facts.order_by_number, "head" in facts.indexes) == ("CreatedAt", False, True)
 
@@ -154,12 +165,16 @@ def test_a_due_time_that_may_be_null_is_not_sought() -> None:
         ("bit", Known(), True, StateColumn("s", 0, None, 1)),
         ("boolean", Known(), True, StateColumn("s", "false", None, "true")),
         ("text", Known(("IN PROGRESS", "Ready")), False, StateColumn("s", "Ready", "IN PROGRESS")),
-        ("text", Known(("new", "pending", "failed"), default="pending"), False,
-         StateColumn("s", "pending", dead="failed")),
+        (
+            "text",
+            Known(("new", "pending", "failed"), default="pending"),
+            False,
+            StateColumn("s", "pending", dead="failed"),
+        ),
         ("text", Known((), default="queued"), False, StateColumn("s", "queued")),
         ("text", Known(("zig",)), False, None),
     ],
-)  # fmt: skip
+)
 def test_what_the_values_of_a_state_column_say(kind: str, known: Known, flag: bool, wanted: StateColumn | None) -> None:
     column = ColumnRow(1, "s", kind, True, None, None, None, False)
     found, why = states(column, known, "status", flag=flag)

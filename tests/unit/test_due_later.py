@@ -16,8 +16,8 @@ from tests.unit.test_verdicts import FINE
 
 pytestmark = pytest.mark.unit
 
+# What happens in a second: messages pushed to be ready, pushed to be due later, and popped that come back later.
 Second = tuple[float, float, float]
-"""What happens in a second: messages pushed to be ready, pushed to be due later, and popped that come back later."""
 LIMIT = 1000
 
 
@@ -60,10 +60,12 @@ def test_producers_that_give_a_due_time_are_found_within_40_seconds(
     wrong_from = 300
     found = list(
         watched(
-            lambda second: (rate, 0, 0) if second < wrong_from else (0, rate, 0), 1200, backlog=backlog,
+            lambda second: (rate, 0, 0) if second < wrong_from else (0, rate, 0),
+            1200,
+            backlog=backlog,
             counted_s=counted_s,
         )
-    )  # fmt: skip
+    )
     at = first(iter(found))
     assert at is not None
     assert wrong_from + 20 <= at <= wrong_from + 40
@@ -101,8 +103,15 @@ def test_it_ends_when_messages_are_ready_at_once_again_or_the_scheduled_ones_bec
     found = dict(watched(happens, 600, counted_s=counted_s))
     assert found[390] is not None
     assert not any(found[second] for second in range(420, 600, 2))
-    due = dict(watched(lambda second: (9, 0, 0) if second < 300 else (0, 9 if second < 400 else 0, 0), 700,
-                       delay_s=200, pops_per_s=40, counted_s=counted_s))  # fmt: skip
+    due = dict(
+        watched(
+            lambda second: (9, 0, 0) if second < 300 else (0, 9 if second < 400 else 0, 0),
+            700,
+            delay_s=200,
+            pops_per_s=40,
+            counted_s=counted_s,
+        )
+    )
     assert due[450] is not None
     assert due[650] is None
 

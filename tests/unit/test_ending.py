@@ -14,9 +14,25 @@ from qmon.operate.actions.sessions import Rights, SessionSample
 @pytest.mark.parametrize(("percent", "done"), [(41.6, ", 42 % done"), (None, "")])
 def test_a_session_that_is_rolled_back_already_is_left_alone(percent: float | None, done: str) -> None:
     found = SessionSample(
-        61, 1, 2, "client backend", "shop", "mailer", "mailer", "app-7", "rolling back", 3.0, 9.0, "KILL", True, 4,
-        True, None, 8192, percent,
-    )  # fmt: skip
+        61,
+        1,
+        2,
+        "client backend",
+        "shop",
+        "mailer",
+        "mailer",
+        "app-7",
+        "rolling back",
+        3.0,
+        9.0,
+        "KILL",
+        True,
+        4,
+        True,
+        None,
+        8192,
+        percent,
+    )
     words = f"session 61 is being rolled back already{done}; ending it again does not help"
     assert _refused(found, None, Rights("me", 7, True, "")) == words
 

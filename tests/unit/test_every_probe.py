@@ -32,11 +32,23 @@ SERVERS: Final[tuple[tuple[Engine, tuple[int, int]], ...]] = (
     *((SqlServer(), version) for version in SQLSERVER),
 )
 SERVER: Final[dict[str, object]] = {
-    "now_at": 1.75e9, "started_at": 1.7e9, "sessions": 3, "in_recovery": False, "sees_sessions": True,
-    "untracked": 0, "counts": True,
-    "role": "me", "replay_paused": False, "readable": True, "kept": True, "operations": True, "read_at": 1.75e9,
-    "why": "", "home": "public", "counted": 0,
-}  # fmt: skip
+    "now_at": 1.75e9,
+    "started_at": 1.7e9,
+    "sessions": 3,
+    "in_recovery": False,
+    "sees_sessions": True,
+    "untracked": 0,
+    "counts": True,
+    "role": "me",
+    "replay_paused": False,
+    "readable": True,
+    "kept": True,
+    "operations": True,
+    "read_at": 1.75e9,
+    "why": "",
+    "home": "public",
+    "counted": 0,
+}
 ONE_ROW: Final = frozenset(
     f"probe/{name}"
     for name in ("server", "clock", "pauses_known", "plan_history", "in_state", "scheduled", "scheduled_state")

@@ -18,12 +18,12 @@ LATE = "took longer than the poll may; tried again later"
 DENIED = "permission denied for table t"
 GRANT = "GRANT SELECT ON t TO watcher;"
 NO_USE = UseSample(1, 0, "t", "table", 0, 0, 0, 0, 0, 8192)
+# What a queue of `World` lacks where its probe fails.
 SAMPLES: dict[str, dict[str, Any]] = {
     "fifo": {"head": None, "last_id": None},
     "ring": {"ring": None},
     "status": {"progress": None},
 }
-"""What a queue of ``World`` lacks where its probe fails."""
 FIGURES = {
     "fifo": ("ready", "oldest", "gap"),
     "ring": ("ready", "gap", "fill", "in_progress", "push_rate", "pop_rate"),

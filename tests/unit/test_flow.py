@@ -19,8 +19,8 @@ FIFO = Layout("q", "fifo", T, id="id")
 STATUS = Layout("q", "status", T, id="id", state=StateColumn("s", 1, 2, None, 3))
 FAST = Layout("q", "batch_fast", T, id="id", state=StateColumn("s", 0, 1, 2, 3))
 ZERO = CounterSample(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8192)
+# So many rows that no session's counts can bring them below 0.
 DEEP = replace(ZERO, live=1_000_000)
-"""So many rows that no session's counts can bring them below 0."""
 counts = st.integers(0, 10_000)
 
 

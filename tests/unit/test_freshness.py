@@ -40,12 +40,16 @@ class Step:
 STEPS = st.lists(
     st.builds(
         Step,
-        st.floats(0.5, 3.0), st.integers(0, 400), st.integers(0, 400), st.integers(0, 900),
+        st.floats(0.5, 3.0),
+        st.integers(0, 400),
+        st.integers(0, 400),
+        st.integers(0, 900),
         st.sampled_from(["", "", "", "", "gap", "restart", "reset", "clock"]),
         st.booleans(),
     ),
-    min_size=2, max_size=14,
-)  # fmt: skip
+    min_size=2,
+    max_size=14,
+)
 
 
 class World:
@@ -80,23 +84,44 @@ class World:
         out = step.left_out
         queues = (
             QueueSamples(
-                FIFO, counters=counters, head=None if out else head, head_limit=1001, last_id=20,
+                FIFO,
+                counters=counters,
+                head=None if out else head,
+                head_limit=1001,
+                last_id=20,
                 left_out=("head",) if out else (),
             ),
             QueueSamples(
-                RING, ring=None if out else RingSample(self.pushed, self.popped, 0, 0, 0, 0, None), head_limit=10**6,
+                RING,
+                ring=None if out else RingSample(self.pushed, self.popped, 0, 0, 0, 0, None),
+                head_limit=10**6,
                 left_out=("ring",) if out else (),
             ),
             QueueSamples(
-                STATUS, counters=updates, head=head, head_limit=1001,
-                progress=None if out else ProgressSample(3, 0, 1.0), left_out=("progress",) if out else (),
+                STATUS,
+                counters=updates,
+                head=head,
+                head_limit=1001,
+                progress=None if out else ProgressSample(3, 0, 1.0),
+                left_out=("progress",) if out else (),
             ),
-        )  # fmt: skip
+        )
         told = Observing("1%", 20.0, 1.0, 5.0)
         return Snapshot(
-            "t", "postgres", "18.6", self.polls, self.at, 10.0 * self.polls, 3.0, 1.5, 10, 1.0, server, queues,
+            "t",
+            "postgres",
+            "18.6",
+            self.polls,
+            self.at,
+            10.0 * self.polls,
+            3.0,
+            1.5,
+            10,
+            1.0,
+            server,
+            queues,
             observing=told,
-        )  # fmt: skip
+        )
 
 
 def within(figure: Figure, rates: list[float]) -> bool:
@@ -181,8 +206,10 @@ def test_a_queue_whose_turn_it_is_not_is_the_same_from_poll_to_poll_and_gets_old
     for n, view in enumerate(views, 1):
         ages = status_object(view)["queues"][0]["age_seconds"]
         assert {name: ages[name] for name in ("ready", "oldest_seconds", "push_rate")} == {
-            "ready": n, "oldest_seconds": n, "push_rate": n,
-        }  # fmt: skip
+            "ready": n,
+            "oldest_seconds": n,
+            "push_rate": n,
+        }
         assert "scheduled" not in ages, "what is not known has no age"
     assert (last.ready.old, last.ready.age_s, last.verdict.code) == (True, 31.0, "cannot tell")
     assert views[-1].since_read_s(last) == 0
@@ -191,12 +218,16 @@ def test_a_queue_whose_turn_it_is_not_is_the_same_from_poll_to_poll_and_gets_old
 DEEP = st.lists(
     st.builds(
         Step,
-        st.floats(0.5, 3.0), st.integers(0, 4_000), st.integers(0, 400), st.integers(0, 900),
+        st.floats(0.5, 3.0),
+        st.integers(0, 4_000),
+        st.integers(0, 400),
+        st.integers(0, 900),
         st.sampled_from(["", "", "", "clock"]),
         st.booleans(),
     ),
-    min_size=2, max_size=10,
-)  # fmt: skip
+    min_size=2,
+    max_size=10,
+)
 
 
 @given(DEEP)
@@ -224,9 +255,20 @@ def test_a_ring_whose_sweep_is_left_out_has_rates_and_one_whose_sweep_fails_has_
         server = ServerSample(at + number, 1.0, None, False, 5, 10 * number, 0, 0)
         failures = (ProbeFailure("ring_sweep", "permission denied", "ring"),)
         snapshot = Snapshot(
-            "t", "postgres", "18.6", number + 1, at + number, at + number, 3.0, 1.5, 10, 1.0, server, (sample,),
+            "t",
+            "postgres",
+            "18.6",
+            number + 1,
+            at + number,
+            at + number,
+            3.0,
+            1.5,
+            10,
+            1.0,
+            server,
+            (sample,),
             failures=failures,
-        )  # fmt: skip
+        )
         views.append(history.add(snapshot))
     queue = views[-1].queue("ring")
     assert queue is not None

@@ -24,9 +24,16 @@ from tests.unit.test_sqlserver_clues import FIFO, TABLE
 
 PLACE = "/var/opt/mssql/log/system_health_0_1.xel"
 PAIR: Mapping[str, object] = {
-    "at": 1000.5, "session": 61, "blocker": 62, "table_id": 7, "application": "shop-api",
-    "statement": "EXEC push @pwd = 'geheim'", "here": True, "file": PLACE, "offset": 4096,
-}  # fmt: skip
+    "at": 1000.5,
+    "session": 61,
+    "blocker": 62,
+    "table_id": 7,
+    "application": "shop-api",
+    "statement": "EXEC push @pwd = 'geheim'",
+    "here": True,
+    "file": PLACE,
+    "offset": 4096,
+}
 BACK = {**PAIR, "session": 62, "blocker": 61, "statement": "EXEC pop"}
 ELSEWHERE = {**PAIR, "at": 1000.7, "table_id": None, "application": "", "statement": "", "here": False, "offset": 8192}
 Row = Mapping[str, object]
@@ -39,11 +46,11 @@ class Server:
         self.path: str | None = PLACE
         self.reports: list[Row] = [PAIR, BACK]
         self.memory: list[Row] = []
+        # Blocks that were read before are not there any more.
         self.cleaned = False
-        """Blocks that were read before are not there any more."""
         self.driver = Driver(self.rows)
+        # Path, file and block of each reading.
         self.asked: list[tuple[object, ...]] = []
-        """Path, file and block of each reading."""
 
     def rows(self, name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
         if name == "probe/deadlock_file":
@@ -199,5 +206,6 @@ def test_reports_are_read_beside_the_poll_and_reach_the_next_one() -> None:
     assert sessions(found) == [[61, 62]]
     assert not [name for name in polled.driver.asked if "deadlock" in name]
     assert [name for name in beside.driver.asked if "deadlock" in name][:2] == [
-        "probe/deadlock_file", "probe/deadlock_reports",
-    ]  # fmt: skip
+        "probe/deadlock_file",
+        "probe/deadlock_reports",
+    ]

@@ -72,5 +72,6 @@ def test_queues_of_two_tables_of_one_library_are_two_groups() -> None:
 
     both = (app("a.oban/mails", "a"), app("b.oban/mails", "b"), app("a.oban/other", "a"), app("b.oban/other", "b"))
     assert [group.queues for group in group_views(both)] == [
-        ("a.oban/mails", "a.oban/other"), ("b.oban/mails", "b.oban/other"),
-    ]  # fmt: skip
+        ("a.oban/mails", "a.oban/other"),
+        ("b.oban/mails", "b.oban/other"),
+    ]

@@ -53,9 +53,13 @@ def taken(layout: Layout, locks: list[tuple[int, int, str]], seen: list[str]) ->
 
 def test_an_idle_pusher_holds_no_message_and_a_popper_holds_what_it_took() -> None:
     locks = [
-        (POPPER, CLUSTERED, "(01)"), (POPPER, CLUSTERED, "(02)"), (POPPER, OTHER, "(a1)"), (POPPER, OTHER, "(a2)"),
-        (PUSHER, CLUSTERED, "(03)"), (PUSHER, OTHER, "(a3)"),
-    ]  # fmt: skip
+        (POPPER, CLUSTERED, "(01)"),
+        (POPPER, CLUSTERED, "(02)"),
+        (POPPER, OTHER, "(a1)"),
+        (POPPER, OTHER, "(a2)"),
+        (PUSHER, CLUSTERED, "(03)"),
+        (PUSHER, OTHER, "(a3)"),
+    ]
     assert taken(LAYOUT, locks, ["(03)", "(04)"]) == {POPPER: 2, PUSHER: 0}
     assert taken(LAYOUT, locks, ["(a3)", "(a4)"]) == {POPPER: 2, PUSHER: 0}, "whichever index the server has read"
 

@@ -60,9 +60,18 @@ def test_the_proof_names_who_holds_it_and_what_pops_touch() -> None:
         (HOLDER, replace(USE, before=None, rows_per_pop=Figure(20.0))),
         (HOLDER, replace(USE, rows_per_pop=Figure.unknown("nothing was popped"))),
     ],
-    ids=["nobody", "short", "nothing since", "not read", "no dead rows", "few", "as before", "few, and no before",
-         "no pops"],
-)  # fmt: skip
+    ids=[
+        "nobody",
+        "short",
+        "nothing since",
+        "not read",
+        "no dead rows",
+        "few",
+        "as before",
+        "few, and no before",
+        "no pops",
+    ],
+)
 def test_what_is_no_sign(holder: HorizonSample | None, use: QueueUse | None) -> None:
     assert held(holder, use) is None
 
@@ -138,9 +147,11 @@ def test_rows_touched_per_pop_over_polls_with_what_it_was_before_the_holder() ->
 
 
 WAITING = Waiting(
-    WaitSource.SAMPLED, 4.0, 16, (WaitRate("LWLock", "WALWrite", 3.0, 0.75), WaitRate("IO", "WalSync", 0.8, 0.2),
-                              WaitRate("", "", 0.2, 0.05)),
-)  # fmt: skip
+    WaitSource.SAMPLED,
+    4.0,
+    16,
+    (WaitRate("LWLock", "WALWrite", 3.0, 0.75), WaitRate("IO", "WalSync", 0.8, 0.2), WaitRate("", "", 0.2, 0.05)),
+)
 
 
 def log(waiting: Waiting | None, commits: float | None, pops: float = 50.0) -> str | None:
@@ -194,13 +205,19 @@ def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:
     assert last["queues"][0]["rows_per_pop"] == 2.5
     assert last["queues"][0]["dead_rows"] == 7
     assert last["waits"] == {
-        "source": "sampled", "seconds": 4.0, "samples": 16,
+        "source": "sampled",
+        "seconds": 4.0,
+        "samples": 16,
         "rates": [{"wait": "IO:WalSync", "sessions": 3.0, "share": 1.0}],
-    }  # fmt: skip
+    }
     assert last["horizon"] == {
-        "kind": "session", "session": 61, "name": None, "held_seconds": 40.0, "transactions": 120,
+        "kind": "session",
+        "session": 61,
+        "name": None,
+        "held_seconds": 40.0,
+        "transactions": 120,
         "application": "app-7",
-    }  # fmt: skip
+    }
 
 
 STORE = VersionStoreSample(300 * 2**20, None, whole_server=False)

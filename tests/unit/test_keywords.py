@@ -113,9 +113,13 @@ def test_without_a_driver_manager_it_is_said_what_to_install() -> None:
 
 @pytest.mark.parametrize(
     ("source", "began_as", "age_s", "direct"),
-    [("client", "qmon poll", 1.5, True), ("client", "qmon poll", 1.6, False), ("client", "", 0.5, False),
-     ("database", "qmon poll", 0.5, False)],
-)  # fmt: skip
+    [
+        ("client", "qmon poll", 1.5, True),
+        ("client", "qmon poll", 1.6, False),
+        ("client", "", 0.5, False),
+        ("database", "qmon poll", 0.5, False),
+    ],
+)
 def test_a_session_older_than_our_connection_or_begun_under_another_name_is_a_poolers(
     source: str, began_as: str, age_s: float, direct: bool
 ) -> None:

@@ -34,9 +34,13 @@ def proof(
 ) -> str | None:
     snapshot = replace(poll(1, 1000.0), latches=seen)
     signs = replace(
-        FINE, layout=FIFO, samples=fifo(COUNTERS), snapshot=snapshot, target=TargetEvidence(waiting=waiting),
+        FINE,
+        layout=FIFO,
+        samples=fifo(COUNTERS),
+        snapshot=snapshot,
+        target=TargetEvidence(waiting=waiting),
         queue=QueueEvidence(use=use),
-    )  # fmt: skip
+    )
     return LATCH.proof(signs)
 
 
@@ -59,8 +63,8 @@ def test_where_the_server_tells_index_and_page_they_are_named() -> None:
     assert "a page of public.t, most for page 1:8088 (PFS)" in (proof(heap, counted) or "")
 
 
+# Rows of SQL Server: they have the page but not its table.
 UNTOLD = tuple(replace(each, table_id=None, index_id=None, page="1:4711") for each in SEEN)
-"""Rows of SQL Server: they have the page but not its table."""
 LATCHED = (replace(TABLE, latch_waits=50.0), replace(PARTS[2], latch_waits=700.0, sequential=False))
 
 

@@ -34,10 +34,10 @@ def queues() -> list[Layout]:
 
 
 QUEUES = queues()
+# Their messages are read alone.
 READ_ONLY = {"hangfire", "masstransit", "que"}
-"""Their messages are read alone."""
+# Of their queues no gate can be made.
 NO_GATE = {"graphile-worker", "masstransit", "symfony-messenger"}
-"""Of their queues no gate can be made."""
 PAUSED = {"good_job", "river", "solid-queue"}
 
 

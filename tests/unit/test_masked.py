@@ -20,9 +20,17 @@ from tests.unit.test_sqlserver_replay import Idle
 pytestmark = pytest.mark.unit
 
 STATUS = Layout(
-    "mails", "status", TableName("dbo", "Mails"), id="Id", state=StateColumn("Status", 0, 1, 2, 3),
-    started_at="Started", enqueued_at="Pushed", due_at="Due", owner=OwnerColumn("Worker", "session"), payload="Body",
-)  # fmt: skip
+    "mails",
+    "status",
+    TableName("dbo", "Mails"),
+    id="Id",
+    state=StateColumn("Status", 0, 1, 2, 3),
+    started_at="Started",
+    enqueued_at="Pushed",
+    due_at="Due",
+    owner=OwnerColumn("Worker", "session"),
+    payload="Body",
+)
 WHY = "column {0} is masked for our role; this helps: GRANT UNMASK TO [anna]"
 OF_ROWS = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest")
 
@@ -30,10 +38,14 @@ OF_ROWS = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest")
 def served(*columns: str) -> Row:
     """The rows of a server that masks these columns of the table."""
     masked = tuple(
-        {"table_id": 12, "column_name": each, "why": f"column {each} is masked for this login",
-         "helps": "GRANT UNMASK TO [anna]"}
+        {
+            "table_id": 12,
+            "column_name": each,
+            "why": f"column {each} is masked for this login",
+            "helps": "GRANT UNMASK TO [anna]",
+        }
         for each in columns
-    )  # fmt: skip
+    )
     return answering(
         {
             "probe/partial": lambda _: masked,

@@ -11,22 +11,53 @@ from qmon.engines.sql.whole_row import RowKey, RowValues, StoredColumn
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.tui.message.payload import payload_text
 
+# The types of SQL Server.
 KINDS = (
-    "bigint", "binary", "bit", "char", "date", "datetime", "datetime2", "datetimeoffset", "decimal", "float",
-    "geography", "geometry", "hierarchyid", "image", "int", "money", "nchar", "ntext", "numeric", "nvarchar", "real",
-    "smalldatetime", "smallint", "smallmoney", "sql_variant", "sysname", "text", "time", "timestamp", "tinyint",
-    "uniqueidentifier", "varbinary", "varchar", "xml",
-)  # fmt: skip
-"""The types of SQL Server."""
+    "bigint",
+    "binary",
+    "bit",
+    "char",
+    "date",
+    "datetime",
+    "datetime2",
+    "datetimeoffset",
+    "decimal",
+    "float",
+    "geography",
+    "geometry",
+    "hierarchyid",
+    "image",
+    "int",
+    "money",
+    "nchar",
+    "ntext",
+    "numeric",
+    "nvarchar",
+    "real",
+    "smalldatetime",
+    "smallint",
+    "smallmoney",
+    "sql_variant",
+    "sysname",
+    "text",
+    "time",
+    "timestamp",
+    "tinyint",
+    "uniqueidentifier",
+    "varbinary",
+    "varchar",
+    "xml",
+)
 
 
 def row(engine: Engine, *kinds: str) -> str:
     """The statement that reads columns of these types, by the first two of them as the key."""
     columns = [StoredColumn(f"]{kind}]", kind, kind) for kind in kinds]
     names: dict[str, queries.Name] = {
-        "table": ("s", 't"]'), "key": RowKey(tuple((each, "1") for each in columns[:2])),
+        "table": ("s", 't"]'),
+        "key": RowKey(tuple((each, "1") for each in columns[:2])),
         "columns": RowValues(tuple((each, 100) for each in columns)),
-    }  # fmt: skip
+    }
     query = queries.load(engine.name, "action/message/row", (18, 0))
     statement = queries.render(query, names, engine)
     assert statement.parameters == ("key_1", "key_2")
@@ -52,9 +83,17 @@ def test_nothing_but_blanks_is_changed_in_json() -> None:
     shown = payload_text(text)
     assert shown.kind == "JSON"
     assert shown.lines == (
-        "{", '  "a": 1.10,', '  "a": [', "    1e400,", "    {},", "    []", "  ],", '  "b": "\\u0041 , {\\"",',
-        '  "n": 123456789012345678901234567890', "}",
-    )  # fmt: skip
+        "{",
+        '  "a": 1.10,',
+        '  "a": [',
+        "    1e400,",
+        "    {},",
+        "    []",
+        "  ],",
+        '  "b": "\\u0041 , {\\"",',
+        '  "n": 123456789012345678901234567890',
+        "}",
+    )
     assert json.loads("".join(shown.lines)) == json.loads(text)
 
 
@@ -76,9 +115,16 @@ def test_xml_is_indented_and_no_entity_expanded() -> None:
     shown = payload_text(text)
     assert shown.kind == "XML"
     assert shown.lines == (
-        "<?xml version='1.0'?>", "<a b='>'>", "  <!-- <c> -->", "  <d>x &amp; &#112;</d>", "  <e/>", "  <f>",
-        "    <![CDATA[<g>]]>", "  </f>", "</a>",
-    )  # fmt: skip
+        "<?xml version='1.0'?>",
+        "<a b='>'>",
+        "  <!-- <c> -->",
+        "  <d>x &amp; &#112;</d>",
+        "  <e/>",
+        "  <f>",
+        "    <![CDATA[<g>]]>",
+        "  </f>",
+        "</a>",
+    )
     bomb = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;">]><a>&c;</a>'
     assert payload_text(bomb) == payload_text(bomb, cut=False)
     assert payload_text(bomb).kind == "text"

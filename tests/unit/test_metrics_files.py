@@ -18,31 +18,42 @@ from tests.cli.calling import call
 NAMES = {metric.name + "_total" * (metric.type == "counter") for metric in METRICS}
 promtool = pytest.mark.skipif(shutil.which("promtool") is None, reason="Debian's package prometheus has promtool")
 Q = {"target": "shop", "queue": "q"}
+# For each rule a series, minute by minute, that lets it fire within ten minutes; its labels, and what it says.
 FIRING = {
     "QmonAbsent": ("other", "1x10", {}, "qmon serve is not scraped"),
     "QmonTargetLost": ("qmon_target_up", "0x10", {"target": "shop"}, "shop is not polled"),
     "QmonTextfileOld": (
-        "node_textfile_mtime_seconds", "0x10", {"file": "/srv/metrics/qmon-shop.prom"},
+        "node_textfile_mtime_seconds",
+        "0x10",
+        {"file": "/srv/metrics/qmon-shop.prom"},
         "/srv/metrics/qmon-shop.prom was last written 10m 0s ago",
     ),
     "QmonVerdictCritical": ("qmon_verdict", "1x10", Q | {"severity": "critical", "code": "full"}, "q of shop: full"),
     "QmonVerdictWarning": ("qmon_verdict", "1x10", Q | {"severity": "warning", "code": "slow"}, "q of shop: slow"),
     "QmonOldMessages": (
-        "qmon_queue_oldest_age_seconds", "901x10", Q, "q of shop: the oldest message has waited for 15m 1s",
+        "qmon_queue_oldest_age_seconds",
+        "901x10",
+        Q,
+        "q of shop: the oldest message has waited for 15m 1s",
     ),
     "QmonDeadMessages": (
-        "qmon_queue_dead_messages", "0 0 3x8", Q, "q of shop: messages were given up in the last 15 minutes",
+        "qmon_queue_dead_messages",
+        "0 0 3x8",
+        Q,
+        "q of shop: messages were given up in the last 15 minutes",
     ),
     "QmonRingFull": ("qmon_queue_fill_ratio", "0.95x10", Q, "q of shop: 95% of its slots are in use"),
-}  # fmt: skip
-"""For each rule a series, minute by minute, that lets it fire within ten minutes; its labels, and what it says."""
+}
+# A day like any other.
 QUIET = {
-    "qmon_target_up": "1x10", 'qmon_verdict{severity="notice", code="idle"}': "1x10",
-    "qmon_queue_oldest_age_seconds": "900x10", "qmon_queue_dead_messages": "3x10", "qmon_queue_fill_ratio": "0.9x10",
+    "qmon_target_up": "1x10",
+    'qmon_verdict{severity="notice", code="idle"}': "1x10",
+    "qmon_queue_oldest_age_seconds": "900x10",
+    "qmon_queue_dead_messages": "3x10",
+    "qmon_queue_fill_ratio": "0.9x10",
     'node_textfile_mtime_seconds{file="/srv/qmon/mine.prom"}': "0x10",
     'node_textfile_mtime_seconds{file="/srv/qmon/qmon.prom"}': "0+60x10",
-}  # fmt: skip
-"""A day like any other."""
+}
 
 
 def drawn() -> list[str]:

@@ -38,9 +38,17 @@ def seen(*polls: QueueSamples, every_s: float = 10.0) -> Motion | None:
 def unrated(motion: Motion | None, q: QueueSamples | None = None, **fields: object) -> RuleInput:
     """A queue of 400 ready messages without rates."""
     given = replace(
-        FINE, ready=Figure(400.0), in_progress=Figure(0.0), oldest=Figure(3_000.0), push_rate=_NO_RATE,
-        pop_rate=_NO_RATE, net_rate=None, layout=_FIFO, samples=q or head("17"), queue=QueueEvidence(motion=motion),
-    )  # fmt: skip
+        FINE,
+        ready=Figure(400.0),
+        in_progress=Figure(0.0),
+        oldest=Figure(3_000.0),
+        push_rate=_NO_RATE,
+        pop_rate=_NO_RATE,
+        net_rate=None,
+        layout=_FIFO,
+        samples=q or head("17"),
+        queue=QueueEvidence(motion=motion),
+    )
     return replace(given, **fields)  # type: ignore[arg-type]  # the names are checked by replace
 
 

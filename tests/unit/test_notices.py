@@ -107,8 +107,14 @@ def test_the_key_is_the_same_from_every_qmon_and_tells_alerts_apart() -> None:
     (one,) = notices(alert())
     (same,) = notices_of("shop", [replace(alert(), since_at=1.0, words="other", severity=CRITICAL)], 9e9, 5.0)
     assert one == same == "6ea4da1ad266864e36595f0fc9fa4159"
-    keys = [*notices(alert()), *notices(alert("mails")), *notices(alert(rule="old")), *notices(alert(cause=SESSION_61)),
-            *notices(alert("")), *notices_of("shop-2", [alert()], 60.0, WALL)]  # fmt: skip
+    keys = [
+        *notices(alert()),
+        *notices(alert("mails")),
+        *notices(alert(rule="old")),
+        *notices(alert(cause=SESSION_61)),
+        *notices(alert("")),
+        *notices_of("shop-2", [alert()], 60.0, WALL),
+    ]
     assert len(set(keys)) == 6
     assert [*notices(alert(cause=SESSION_61))] == [*notices(alert("mails", rule="old", cause=SESSION_61))]
 
@@ -163,17 +169,28 @@ def test_who_hears_of_critical_ones_alone_hears_of_their_end() -> None:
     better = replace(raised, event=AlertEvent.BETTER, was=CRITICAL)
     heard = [each.least(CRITICAL) for each in (raised, worse, better, replace(raised, event=AlertEvent.CLEARED))]
     assert [each and (each.event.value, each.severity.name) for each in heard] == [
-        None, ("raised", "CRITICAL"), ("cleared", "CRITICAL"), None,
-    ]  # fmt: skip
+        None,
+        ("raised", "CRITICAL"),
+        ("cleared", "CRITICAL"),
+        None,
+    ]
     assert [each.least(WARNING) for each in (raised, worse, better)] == [raised, worse, better]
 
 
 # ------------------------------------------------------------------------------------------------------------ shapes
 
 RAISED: Final = Notice(
-    AlertEvent.RAISED, "shop", "everything locked", "session 61", ("mails", "orders"), CRITICAL,
-    "everything locked: session 61 (idle in transaction, app-7) holds all 50 messages", None, WALL - 42.0, WALL,
-)  # fmt: skip
+    AlertEvent.RAISED,
+    "shop",
+    "everything locked",
+    "session 61",
+    ("mails", "orders"),
+    CRITICAL,
+    "everything locked: session 61 (idle in transaction, app-7) holds all 50 messages",
+    None,
+    WALL - 42.0,
+    WALL,
+)
 SINGLE: Final = replace(
     RAISED, name="deep", cause="", queues=("orders",), severity=WARNING, words="depth 500, above 100"
 )
@@ -183,9 +200,13 @@ OVER: Final = replace(RAISED, event=AlertEvent.CLEARED, at=WALL + 60.0)
 def test_the_manual_shows_each_shape_as_it_is_sent() -> None:
     shown = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", MANUAL.read_text("utf-8"), re.DOTALL)]
     assert shown == [
-        slack(RAISED), teams(RAISED), pagerduty(RAISED, "…"), pagerduty(OVER, "…"),
-        alertmanager([RAISED], WALL, 240.0), json_of(RAISED),
-    ]  # fmt: skip
+        slack(RAISED),
+        teams(RAISED),
+        pagerduty(RAISED, "…"),
+        pagerduty(OVER, "…"),
+        alertmanager([RAISED], WALL, 240.0),
+        json_of(RAISED),
+    ]
 
 
 def test_alertmanager_knows_an_alert_by_its_labels_so_what_is_no_longer_as_bad_ends() -> None:

@@ -16,8 +16,8 @@ from tests.facts import wait_until
 from tests.schemas import valid
 from tests.unit.test_sending import notice
 
+# A program that is not meant to take too long has so much time, however busy the machine is.
 END_S: Final = 240.0
-"""A program that is not meant to take too long has so much time, however busy the machine is."""
 KEEP: Final = (
     "import os, sys; out = open(sys.argv[1], 'a'); out.write(sys.stdin.read()); "
     "out.write(''.join(f'{k}={v}\\n' for k, v in os.environ.items()) if len(sys.argv) > 2 else '')"
@@ -57,11 +57,16 @@ def test_it_is_run_without_a_shell_and_without_secrets(tmp_path: Path, monkeypat
     place = tmp_path / "a; touch b"
     Secret("kn0wn-s3cretword")
     for name, value in {
-        "QMON_PASSWORD": "s3cretword", "QMON_PASSWORD_ORDERS_PROD": "s3cretword", "PGPASSWORD": "s3cretword",
-        "QMON_NOTIFY_ON_CALL": "s3cretword", "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer s3cretword",
-        "OTEL_EXPORTER_OTLP_METRICS_HEADERS": "a=s3cretword", "DATABASE_URL": "postgres://me:s3cretword@h/d",
-        "ORDERS": "Driver=x;UID=me;PWD=s3cretword", "ELSEWHERE": "token kn0wn-s3cretword",
-    }.items():  # fmt: skip
+        "QMON_PASSWORD": "s3cretword",
+        "QMON_PASSWORD_ORDERS_PROD": "s3cretword",
+        "PGPASSWORD": "s3cretword",
+        "QMON_NOTIFY_ON_CALL": "s3cretword",
+        "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer s3cretword",
+        "OTEL_EXPORTER_OTLP_METRICS_HEADERS": "a=s3cretword",
+        "DATABASE_URL": "postgres://me:s3cretword@h/d",
+        "ORDERS": "Driver=x;UID=me;PWD=s3cretword",
+        "ELSEWHERE": "token kn0wn-s3cretword",
+    }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("HTTPS_PROXY", "http://me:its-own@proxy:3128")
     monkeypatch.setenv("PAGER_TOKEN", "its own")

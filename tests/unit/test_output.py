@@ -95,16 +95,16 @@ def test_without_rows_there_is_the_header_and_an_object_is_one_row(capsys: pytes
     assert printed(capsys, "csv", {"low": 1, "high": None}, Inner) == "low,high\n1,\n"
 
 
+# How the name of a column ends that is no count.
 UNIT = re.compile(r"(^|_)(s|ms|seconds|epoch_s|bytes|share|days|per_(s|pop|cycle))$")
-"""How the name of a column ends that is no count."""
+# Without a unit, or of one that their row names.
 COUNTS = {"dead_rows", "ready_mean", "ready_p95", "ready_max", "times_naive", "value", "before", "after"}
-"""Without a unit, or of one that their row names."""
+# The rows of each command that has CSV with numbers.
 FIGURES = [
     *(figures.QueueReport, figures.ProblemReport, figures.Difference, target.KnownQueue, target.ProbeCheck),
     *(target.TrashRow, target.ActionReport, target.ArchiveReport, target.LoadReport, Operation),
     *(BenchLoad, pipeline.IngestReport, pipeline.QueuePeriod, pipeline.TakenReport),
 ]
-"""The rows of each command that has CSV with numbers."""
 
 
 @pytest.mark.parametrize("kind", FIGURES)
@@ -176,13 +176,28 @@ def test_the_option_is_the_same_wherever_figures_are_printed() -> None:
     with_output = {name for name, flags in options.items() if "--output" in flags}
     acting = {"requeue", "redrive", "purge", "pause", "resume", "repair", "undo", "end-blocker"}
     printing = {
-        "status", "check", "operations", "queues", "targets", "doctor", "designs", "libraries", "load", "archive",
+        "status",
+        "check",
+        "operations",
+        "queues",
+        "targets",
+        "doctor",
+        "designs",
+        "libraries",
+        "load",
+        "archive",
         "bench",
-    }  # fmt: skip
+    }
     nested = {
-        ("gate", "install"), ("gate", "remove"), ("trash", "list"), ("trash", "empty"), ("pipeline", "run"),
-        ("pipeline", "messages"), ("pipeline", "report"), ("pipeline", "tidy"),
-    }  # fmt: skip
+        ("gate", "install"),
+        ("gate", "remove"),
+        ("trash", "list"),
+        ("trash", "empty"),
+        ("pipeline", "run"),
+        ("pipeline", "messages"),
+        ("pipeline", "report"),
+        ("pipeline", "tidy"),
+    }
     assert with_output == {(name,) for name in acting | printing | {"demo", "replay"}} | nested
     for name, flags in options.items():
         assert "--json" not in flags, name

@@ -79,8 +79,9 @@ def test_a_refused_reading_is_a_failure_and_not_an_empty_one() -> None:
     with pytest.raises(QueryFailed, match="VIEW SERVER STATE"):
         plans.read(
             connection(Driver(refused=frozenset({"probe/plan_history"})), (16, 0)),
-            StatementCache(SqlServer(), (16, 0)), SPEC,
-        )  # fmt: skip
+            StatementCache(SqlServer(), (16, 0)),
+            SPEC,
+        )
     assert plans.read_since() == ()
 
 
@@ -114,9 +115,17 @@ def test_another_plan_that_reads_much_more_is_said_with_both() -> None:
         (replace(NEW, calls=19, reads=19 * 1_204.0), OLD),
         (NEW, replace(OLD, calls_before=19, reads_before=19 * 12.0)),
     ],
-    ids=["new", "not run lately", "the same plan", "another statement", "few pages", "as before", "few calls",
-         "few calls before"],
-)  # fmt: skip
+    ids=[
+        "new",
+        "not run lately",
+        "the same plan",
+        "another statement",
+        "few pages",
+        "as before",
+        "few calls",
+        "few calls before",
+    ],
+)
 def test_what_is_no_sign(plans: tuple[PlanSample, ...]) -> None:
     assert proof(*plans) is None
 

@@ -48,10 +48,19 @@ def test_without_a_file_it_is_remembered_until_the_end() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", '{"theme": 5}', '{"targets": {"shop": {"columns": "all"}}}', '{"targets": {"shop": {"sort": [1]}}}',
-     "[" * 100_000, '{"theme": "' + "x" * 1_000_000 + '"}', "\udcff"],
+    [
+        "",
+        "{",
+        "[]",
+        '{"theme": 5}',
+        '{"targets": {"shop": {"columns": "all"}}}',
+        '{"targets": {"shop": {"sort": [1]}}}',
+        "[" * 100_000,
+        '{"theme": "' + "x" * 1_000_000 + '"}',
+        "\udcff",
+    ],
     ids=["empty", "cut", "no object", "theme", "columns", "sort", "deep", "large", "no text"],
-)  # fmt: skip
+)
 def test_a_damaged_file_counts_as_nothing_and_is_one_line_in_the_log(
     place: Path, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -22,9 +22,11 @@ from tests.unit.test_history import poll
 BIG: Final = 2**53 + 1
 FOREIGN: Final = Layout("mails", "status", TableName("dbo", "Mails"))
 INSTALLED: Final = Layout(
-    'a]]b "; drop table x; --', "fifo", TableName("q", "a]b"),
+    'a]]b "; drop table x; --',
+    "fifo",
+    TableName("q", "a]b"),
     routines=(("pop", TableName("q", "a]b_pop")), ("push", TableName("q", "a]b_push"))),
-)  # fmt: skip
+)
 POP: Final = ProcedureReads("mails", "pop", 7, 1_000, BIG, -5)
 LATER: Final = replace(POP, executions=1_010, logical_reads=BIG + 380)
 
@@ -32,11 +34,20 @@ LATER: Final = replace(POP, executions=1_010, logical_reads=BIG + 380)
 @pytest.mark.parametrize(
     ("name", "verb"),
     [
-        ("usp_dequeueFifo", "pop"), ("DequeueFast", "pop"), ("orders_pop", "pop"), ("spReceiveMail", "pop"),
-        ("usp_enqueuePending", "push"), ("SENDMail", "push"), ("PopulateQueue", ""), ("pushAndPop", ""),
-        ("ArchiveMails", ""), ("popular", ""), ("", ""), ("\U0001f600", ""),
+        ("usp_dequeueFifo", "pop"),
+        ("DequeueFast", "pop"),
+        ("orders_pop", "pop"),
+        ("spReceiveMail", "pop"),
+        ("usp_enqueuePending", "push"),
+        ("SENDMail", "push"),
+        ("PopulateQueue", ""),
+        ("pushAndPop", ""),
+        ("ArchiveMails", ""),
+        ("popular", ""),
+        ("", ""),
+        ("\U0001f600", ""),
     ],
-)  # fmt: skip
+)
 def test_what_a_procedure_does_is_said_by_the_words_of_its_name(name: str, verb: str) -> None:
     assert verb_of(FOREIGN, "dbo", name) == verb
 

@@ -107,18 +107,23 @@ def test_what_is_for_later_versions_only_is_not_there_before(monkeypatch: pytest
             function.cache_clear()
 
 
+# Servers, and what counts as the version of each: of the two in Azure what `catalog/session_watch` says.
 PRODUCTS: Final[dict[EngineName, dict[str, tuple[int, int]]]] = {
     "postgres": {f"PostgreSQL {major}": (major, 3) for major in range(13, 19)},
     "sqlserver": {
-        "SQL Server 2008 R2": version("10.50.6000.34"), "SQL Server 2012": version("11.0.7001.0"),
-        "SQL Server 2014": version("12.0.6449.1"), "SQL Server 2016": version("13.0.6300.2"),
-        "SQL Server 2017": version("14.0.3456.2"), "SQL Server 2019": version("15.0.4236.7"),
-        "SQL Server 2022": version("16.0.4135.4"), "SQL Server 2025": version("17.0.1000.7"),
-        "Azure SQL Managed Instance": version("16.0"), "Azure SQL Database": version("100.0"),
+        "SQL Server 2008 R2": version("10.50.6000.34"),
+        "SQL Server 2012": version("11.0.7001.0"),
+        "SQL Server 2014": version("12.0.6449.1"),
+        "SQL Server 2016": version("13.0.6300.2"),
+        "SQL Server 2017": version("14.0.3456.2"),
+        "SQL Server 2019": version("15.0.4236.7"),
+        "SQL Server 2022": version("16.0.4135.4"),
+        "SQL Server 2025": version("17.0.1000.7"),
+        "Azure SQL Managed Instance": version("16.0"),
+        "Azure SQL Database": version("100.0"),
         "Azure SQL Database Basic": version("101.0"),
     },
-}  # fmt: skip
-"""Servers, and what counts as the version of each: of the two in Azure what ``catalog/session_watch`` says."""
+}
 
 
 def in_folder(engine: EngineName) -> dict[str, dict[int, str]]:

@@ -27,17 +27,25 @@ def names(ranking: Ranking, *queues: QueueView, at: float = 0.0) -> list[str]:
 
 def test_severity_then_messages_then_age_then_the_name() -> None:
     queues = (
-        one("fine", FINE, 5_000_000), one("b", WARNING, 7, 20), one("a", WARNING, 7, 20), one("old", WARNING, 7, 900),
-        one("few", CRITICAL, 3), one("many", CRITICAL, 1_204, 1), one("paused", NOTICE, 90_000),
-    )  # fmt: skip
+        one("fine", FINE, 5_000_000),
+        one("b", WARNING, 7, 20),
+        one("a", WARNING, 7, 20),
+        one("old", WARNING, 7, 900),
+        one("few", CRITICAL, 3),
+        one("many", CRITICAL, 1_204, 1),
+        one("paused", NOTICE, 90_000),
+    )
     assert names(Ranking(), *queues) == ["many", "few", "old", "a", "b", "paused", "fine"]
 
 
 def test_what_is_unknown_is_ranked_by_what_is_known_and_never_above_critical() -> None:
     queues = (
-        one("cannot tell", NOTICE, UNKNOWN, 80_000), one("blind", CRITICAL, UNKNOWN, UNKNOWN), one("few", CRITICAL, 1),
-        one("blind, but old", CRITICAL, UNKNOWN, 60), one("cannot tell either", NOTICE, 500_000, UNKNOWN),
-    )  # fmt: skip
+        one("cannot tell", NOTICE, UNKNOWN, 80_000),
+        one("blind", CRITICAL, UNKNOWN, UNKNOWN),
+        one("few", CRITICAL, 1),
+        one("blind, but old", CRITICAL, UNKNOWN, 60),
+        one("cannot tell either", NOTICE, 500_000, UNKNOWN),
+    )
     expected = ["few", "blind, but old", "blind", "cannot tell either", "cannot tell"]
     assert names(Ranking(), *queues) == expected
 

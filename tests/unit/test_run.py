@@ -30,8 +30,8 @@ from tests.tsql_types import Type
 from tests.unit.test_sqlserver_replay import FACTS, LAYOUTS, Idle
 
 VERSION = (16, 0)
+# The number under which a server that speaks like SQL Server files most of its errors, lock timeouts too.
 ODD = 33557097
-"""The number under which a server that speaks like SQL Server files most of its errors, lock timeouts too."""
 
 
 def jobs() -> list[ProbeStatement]:

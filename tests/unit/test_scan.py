@@ -23,13 +23,18 @@ from tests.replayed import Driver, connection
 from tests.tsql_types import Type
 
 JOBS = Layout(
-    "jobs", "status", TableName("dbo", "Jobs"), id="Id", started_at="At",
+    "jobs",
+    "status",
+    TableName("dbo", "Jobs"),
+    id="Id",
+    started_at="At",
     state=StateColumn("Status", "ready", "working", "done", "dead"),
-)  # fmt: skip
+)
 FACTS = TableFacts(
-    11, columns=(Column("Id", "bigint", True), Column("Status", "varchar", True)),
+    11,
+    columns=(Column("Id", "bigint", True), Column("Status", "varchar", True)),
     slow=dict.fromkeys(("ready", "oldest", "in_progress", "stuck", "dead"), "no index"),
-)  # fmt: skip
+)
 ROWS = 1000
 
 
@@ -81,10 +86,21 @@ class _Table(Driver):
         seen = range(first, min(first + limit, ROWS + 1))
         self.limits.append(limit)
         row = {
-            "counted_at": 1000.0 + first, "rows_seen": len(seen), "ready": len(seen), "in_progress": 0, "timed": 0,
-            "stuck": 0, "scheduled": 0, "dead": 0, "oldest_at": None, "longest_at": None,
-            "next_place": str(seen[-1]) if seen else None, "strange": 0, "strange_first": None, "strange_last": None,
-        }  # fmt: skip
+            "counted_at": 1000.0 + first,
+            "rows_seen": len(seen),
+            "ready": len(seen),
+            "in_progress": 0,
+            "timed": 0,
+            "stuck": 0,
+            "scheduled": 0,
+            "dead": 0,
+            "oldest_at": None,
+            "longest_at": None,
+            "next_place": str(seen[-1]) if seen else None,
+            "strange": 0,
+            "strange_first": None,
+            "strange_last": None,
+        }
         return [tuple(row[column] for column, _ in columns)]
 
 

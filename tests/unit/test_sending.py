@@ -144,9 +144,11 @@ def test_newer_words_replace_those_that_wait_and_an_end_is_kept_apart() -> None:
     sender.close()
     assert sender.join(END_S) == ""
     assert [(n.queues[0], n.event.value, n.severity.name) for n in got[1:]] == [
-        ("q1", "raised", "CRITICAL"), ("q1", "cleared", "WARNING"), ("q1", "raised", "WARNING"),
+        ("q1", "raised", "CRITICAL"),
+        ("q1", "cleared", "WARNING"),
+        ("q1", "raised", "WARNING"),
         ("q2", "worse", "CRITICAL"),
-    ]  # fmt: skip
+    ]
 
 
 def test_what_it_refuses_for_good_is_dropped_counted_and_said_once(listener: Listener) -> None:
@@ -302,13 +304,21 @@ def test_the_request_carries_what_it_should_and_follows_no_redirect(listener: Li
     ("receiver", "given", "path", "authorization"),
     [
         (Receiver("am", "alertmanager", "{}/am/"), {}, "/am/api/v2/alerts", None),
-        (Receiver("am", "alertmanager", "{}", bearer=True), {"QMON_NOTIFY_AM": "t0ken-of-mine"}, "/api/v2/alerts",
-         "Bearer t0ken-of-mine"),
-        (Receiver("am", "alertmanager"), {"QMON_NOTIFY_AM": "http://me:p%40ss@127.0.0.1:{port}"}, "/api/v2/alerts",
-         "Basic bWU6cEBzcw=="),
+        (
+            Receiver("am", "alertmanager", "{}", bearer=True),
+            {"QMON_NOTIFY_AM": "t0ken-of-mine"},
+            "/api/v2/alerts",
+            "Bearer t0ken-of-mine",
+        ),
+        (
+            Receiver("am", "alertmanager"),
+            {"QMON_NOTIFY_AM": "http://me:p%40ss@127.0.0.1:{port}"},
+            "/api/v2/alerts",
+            "Basic bWU6cEBzcw==",
+        ),
         (Receiver("pd", "pagerduty", "{}/v2/enqueue"), {"QMON_NOTIFY_PD": "R0utingKey"}, "/v2/enqueue", None),
     ],
-)  # fmt: skip
+)
 def test_urls_and_keys_come_from_file_and_environment(
     listener: Listener, receiver: Receiver, given: dict[str, str], path: str, authorization: str | None
 ) -> None:
@@ -329,10 +339,29 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path, monkey
         pytest.skip("openssl makes the certificate")
     pem = tmp_path / "both.pem"
     subprocess.run(
-        [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", pem,
-         "-out", tmp_path / "cert", "-days", "9", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            openssl,
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-nodes",
+            "-keyout",
+            pem,
+            "-out",
+            tmp_path / "cert",
+            "-days",
+            "9",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+        ],
+        check=True,
+        capture_output=True,
+    )
     cert = tmp_path / "cert"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cert, pem)

@@ -101,17 +101,23 @@ def test_a_log_fills_before_it_is_full_and_then_only_the_worse_is_said() -> None
 @pytest.mark.parametrize(
     ("copy", "said"),
     [
-        (replace(COPY, suspended="SUSPEND_FROM_USER", unsent=5 * 2**20),
-         "SQL2 (synchronous) is suspended (SUSPEND_FROM_USER); 5.0 MB not sent: a failover would lose what it lacks"),
-        (replace(COPY, connected=False, synchronous=False, unsent=None),
-         "SQL2 (asynchronous) is disconnected: a failover would lose what it lacks"),
-        (replace(COPY, name="", synchronous=None, state="not synchronizing", unredone=2**30),
-         "a secondary is not synchronizing; 1.0 GB not redone: a failover would lose what it lacks"),
+        (
+            replace(COPY, suspended="SUSPEND_FROM_USER", unsent=5 * 2**20),
+            "SQL2 (synchronous) is suspended (SUSPEND_FROM_USER); 5.0 MB not sent: a failover would lose what it lacks",
+        ),
+        (
+            replace(COPY, connected=False, synchronous=False, unsent=None),
+            "SQL2 (asynchronous) is disconnected: a failover would lose what it lacks",
+        ),
+        (
+            replace(COPY, name="", synchronous=None, state="not synchronizing", unredone=2**30),
+            "a secondary is not synchronizing; 1.0 GB not redone: a failover would lose what it lacks",
+        ),
         (COPY, None),
         (replace(COPY, state="", connected=None, healthy=None), None),
     ],
     ids=["suspended", "disconnected", "by its state", "fine", "nothing is known"],
-)  # fmt: skip
+)
 def test_a_copy_that_nothing_reaches_is_said(copy: ReplicationSample, said: str | None) -> None:
     assert of_copy(rules.NOT_SYNCHRONIZING, copy) == said
 
@@ -137,10 +143,11 @@ def followed(*locals_: ReplicationSample | None) -> list[str | None]:
 def test_a_failover_is_said_also_where_the_connection_was_lost_meanwhile() -> None:
     second = replace(HERE, name="SQL2", host="HOST2")
     assert followed(HERE, None, second, second) == [
-        None, None,
+        None,
+        None,
         "SQL2 answers for 0.0 s, SQL1 before: counters began anew",
         "SQL2 answers for 10 s, SQL1 before: counters began anew",
-    ]  # fmt: skip
+    ]
     assert followed(HERE, second, *[second] * int(SAID_S / 10))[-1] is None, "for some minutes"
     assert (
         followed(HERE, replace(HERE, host="HOST9"))[-1] == "HOST9 answers for 0.0 s, HOST1 before: counters began anew"

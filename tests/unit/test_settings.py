@@ -41,7 +41,7 @@ def harm(engine: str, name: str, value: str | None) -> str:
         ("postgres", "idle_in_transaction_session_timeout", "0", "60000 ms"),
         ("postgres", "persistence", "unlogged", "permanent"),
     ],
-)  # fmt: skip
+)
 def test_a_harmful_value_has_its_reason(engine: str, name: str, bad: str, fine: str) -> None:
     assert harm(engine, name, bad)
     assert not harm(engine, name, fine)

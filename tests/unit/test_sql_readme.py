@@ -16,8 +16,8 @@ README: Final = Path(__file__).parents[2] / "sql" / "README.md"
 NAMES: Final = README.read_text("utf-8").partition("## The names that probes may use")[2].partition("\n## ")[0]
 TABLE: Final = README.read_text("utf-8").partition("## What each figure is read from")[2]
 ROWS: Final = [line for line in TABLE.splitlines() if line.startswith("| ")]
+# They lead to texts and reports, and have no figures.
 HELPERS: Final = frozenset({"sys.dm_exec_connections", "sys.dm_xe_sessions"})
-"""They lead to texts and reports, and have no figures."""
 
 
 def named(name: str) -> bool:

@@ -28,9 +28,12 @@ FIFO = Layout("fifo", "fifo", T, id="Id", enqueued_at="Pushed")
 FLAG = Layout("flag", "flag", T, id="Id", state=StateColumn("Done", 0, None, 1))
 TABLE = TableFacts(12, sequence_id=21, order_by="Id", indexes=SEEKS)
 RING = Layout(
-    "ring", "ring", T, enqueued_at="At",
+    "ring",
+    "ring",
+    T,
+    enqueued_at="At",
     ring=Ring(1000, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn"),
-)  # fmt: skip
+)
 SLOTS = TableFacts(
     14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS, spare_id=15, spare=TableName("dbo", "Orders_spare")
 )
@@ -144,9 +147,15 @@ def test_a_message_that_has_gone_for_good_is_not_said_any_longer() -> None:
 
 def sweeps(hole: int | None, orphan: int | None) -> dict[str, Rows]:
     row: Mapping[str, object] = {
-        "from_slot": 0, "push_last": BIG + 9, "pop_last": BIG + 5, "holes": int(hole is not None), "hole": hole,
-        "orphans": int(orphan is not None), "orphan": orphan, "orphan_s": None if orphan is None else 40.5,
-    }  # fmt: skip
+        "from_slot": 0,
+        "push_last": BIG + 9,
+        "pop_last": BIG + 5,
+        "holes": int(hole is not None),
+        "hole": hole,
+        "orphans": int(orphan is not None),
+        "orphan": orphan,
+        "orphan_s": None if orphan is None else 40.5,
+    }
     return {"probe/ring_sweep": lambda poll: (row,)}
 
 
@@ -194,6 +203,7 @@ def test_the_table_of_spare_numbers_is_found_where_it_is_and_its_right_is_named_
     found, (problem,) = facts(RING, replace(spare, readable=False))
     assert found == plain
     assert (problem.queue, problem.reason) == (
-        "ring", "holes and orphans are not looked for: our role may not read dbo.Orders_spare"
-    )  # fmt: skip
+        "ring",
+        "holes and orphans are not looked for: our role may not read dbo.Orders_spare",
+    )
     assert problem.grant == "GRANT SELECT ON OBJECT::[dbo].[Orders_spare] TO [watcher]"

@@ -43,9 +43,16 @@ NOTHING: dict[str, object] = dict.fromkeys(
     )
 )
 SAME: dict[str, object] = {
-    "table_id": FACTS.table_id, "index_id": 0, "files": 7, "partitions": 4, "altered": 5, "called": "dbo.Orders",
-    "readable": True, "started_at": 1.7e9, "stats_reset_at": None,
-}  # fmt: skip
+    "table_id": FACTS.table_id,
+    "index_id": 0,
+    "files": 7,
+    "partitions": 4,
+    "altered": 5,
+    "called": "dbo.Orders",
+    "readable": True,
+    "started_at": 1.7e9,
+    "stats_reset_at": None,
+}
 
 
 def counted(inserted: int | None) -> dict[str, object]:
@@ -86,15 +93,25 @@ def test_counters_that_begin_anew_give_no_rate_below_0_and_none_too_large(forgot
     assert seen[5] == 5.0
 
 
+# What tells of a reset, besides the rows that were inserted.
 LATER: dict[str, dict[str, object]] = {
-    "scans": {"scans": 700}, "waits for latches": {"latch_waits": 0}, "page allocations": {"splits": 3},
-    "an index": {"index scans": 700}, "partitions": {"partitions": 3}, "altered": {"altered": 6},
+    "scans": {"scans": 700},
+    "waits for latches": {"latch_waits": 0},
+    "page allocations": {"splits": 3},
+    "an index": {"index scans": 700},
+    "partitions": {"partitions": 3},
+    "altered": {"altered": 6},
     "numbers drawn": {"drawn": 1_600},
-}  # fmt: skip
-"""What tells of a reset, besides the rows that were inserted."""
+}
 SEEN: dict[str, object] = {
-    "scans": 5000, "latch_waits": 9, "splits": 40, "partitions": 4, "altered": 5, "index scans": 4000, "drawn": 0,
-}  # fmt: skip
+    "scans": 5000,
+    "latch_waits": 9,
+    "splits": 40,
+    "partitions": 4,
+    "altered": 5,
+    "index scans": 4000,
+    "drawn": 0,
+}
 
 
 def grown(told: Mapping[str, object]) -> list[Any]:
@@ -117,9 +134,10 @@ def grown(told: Mapping[str, object]) -> list[Any]:
         return ({"sequence_id": FACTS.sequence_id, "last_value": drawn},)
 
     server: dict[str, Any] = {
-        "probe/table_counters": rows, "probe/sequences": numbers,
+        "probe/table_counters": rows,
+        "probe/sequences": numbers,
         "probe/server": lambda poll: (SAME | {"now_at": 1.75e9 + poll},),
-    }  # fmt: skip
+    }
     return [view.queues[0].push_rate for view in watched(FIFO, FACTS, server, len(totals))]
 
 

@@ -103,10 +103,13 @@ def test_it_is_read_in_every_poll_while_a_screen_shows_it_or_sessions_wait_for_l
 
 def test_what_is_locked_and_seen_was_added_and_what_is_locked_and_not_seen_was_taken() -> None:
     locks = [
-        lock(0, "7", "(a)", locks=2), lock(0, "7", "(b)", locks=2), lock(0, "8", "(c)"),
-        lock(0, "8", "(d)", taken=False), lock(3, "8", "(e)"),
+        lock(0, "7", "(a)", locks=2),
+        lock(0, "7", "(b)", locks=2),
+        lock(0, "8", "(c)"),
+        lock(0, "8", "(d)", taken=False),
+        lock(3, "8", "(e)"),
         lock(3, "8", "(x)") | {"name": "another"},
-    ]  # fmt: skip
+    ]
     away = [{"place": place, "keys": 1} for place in ("(a)", "(c)")]
     driver = served(locks, away)
     view = Shop(driver).poll()

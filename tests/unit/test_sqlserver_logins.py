@@ -54,21 +54,39 @@ def sent(found: Target, monkeypatch: pytest.MonkeyPatch, platform: str = "linux"
         ("linux", f"mssql://me@sql1/Shop?{URL}", "UID=me;PWD={hush};"),
         ("linux", f"mssql://sql1/Shop?{URL}", "Trusted_Connection=yes;"),
         ("win32", f"mssql://sql1/Shop?{URL}", "Trusted_Connection=yes;"),
-        ("linux", f"mssql://me@sql1/Shop?{URL}&authentication=sqlpassword",
-         "UID=me;Authentication=SqlPassword;PWD={hush};"),
+        (
+            "linux",
+            f"mssql://me@sql1/Shop?{URL}&authentication=sqlpassword",
+            "UID=me;Authentication=SqlPassword;PWD={hush};",
+        ),
         ("linux", f"mssql://sql1/Shop?{URL}&authentication=ActiveDirectoryMsi", "Authentication=ActiveDirectoryMsi;"),
-        ("linux", f"mssql://an-identity@sql1/Shop?{URL}&authentication=ActiveDirectoryManagedIdentity",
-         "UID=an-identity;Authentication=ActiveDirectoryMsi;"),
-        ("linux", f"mssql://client@sql1/Shop?{URL}&authentication=ActiveDirectoryServicePrincipal",
-         "UID=client;Authentication=ActiveDirectoryServicePrincipal;PWD={hush};"),
-        ("linux", f"mssql://me%40firm.example@sql1/Shop?{URL}&authentication=ActiveDirectoryPassword",
-         "UID=me@firm.example;Authentication=ActiveDirectoryPassword;PWD={hush};"),
-        ("linux", f"mssql://sql1/Shop?{URL}&authentication=ActiveDirectoryIntegrated",
-         "Authentication=ActiveDirectoryIntegrated;"),
-        ("win32", f"mssql://me%40firm.example@sql1/Shop?{URL}&authentication=ActiveDirectoryInteractive",
-         "UID=me@firm.example;Authentication=ActiveDirectoryInteractive;"),
+        (
+            "linux",
+            f"mssql://an-identity@sql1/Shop?{URL}&authentication=ActiveDirectoryManagedIdentity",
+            "UID=an-identity;Authentication=ActiveDirectoryMsi;",
+        ),
+        (
+            "linux",
+            f"mssql://client@sql1/Shop?{URL}&authentication=ActiveDirectoryServicePrincipal",
+            "UID=client;Authentication=ActiveDirectoryServicePrincipal;PWD={hush};",
+        ),
+        (
+            "linux",
+            f"mssql://me%40firm.example@sql1/Shop?{URL}&authentication=ActiveDirectoryPassword",
+            "UID=me@firm.example;Authentication=ActiveDirectoryPassword;PWD={hush};",
+        ),
+        (
+            "linux",
+            f"mssql://sql1/Shop?{URL}&authentication=ActiveDirectoryIntegrated",
+            "Authentication=ActiveDirectoryIntegrated;",
+        ),
+        (
+            "win32",
+            f"mssql://me%40firm.example@sql1/Shop?{URL}&authentication=ActiveDirectoryInteractive",
+            "UID=me@firm.example;Authentication=ActiveDirectoryInteractive;",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_driver_gets_what_is_meant_and_a_password_only_where_it_is_of_use(
     platform: str, text: str, given: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,8 +31,8 @@ JOBS = Layout(
     "jobs", "status", TABLE.name, id="Id", state=StateColumn("Status", "готово", "идёт", None, "нет"), started_at="At"
 )
 DATED = Layout("dated", "batch_split", TABLE.name, id="Id", enqueued_at="At", state=StateColumn("Status", 0, 1, 2))
+# The indexes of the table: of the rows in which state, and in which order.
 ROWS = {"head": ("готово", ("Id",)), "work": ("идёт", ("At",)), "dead": ("нет", ("Id",))}
-"""The indexes of the table: of the rows in which state, and in which order."""
 
 
 def details(kind: str, indexes: tuple[Index, ...]) -> TableDetails:
@@ -59,10 +59,15 @@ def jobs(kind: str, *, filtered: bool) -> list[ProbeStatement]:
 @pytest.mark.parametrize(
     ("kind", "family"),
     [
-        ("varchar", "varchar"), ("char", "varchar"), ("text", "varchar"), ("nvarchar", "nvarchar"),
-        ("nchar", "nvarchar"), ("tinyint", "nvarchar"), ("sysname", "nvarchar"),
+        ("varchar", "varchar"),
+        ("char", "varchar"),
+        ("text", "varchar"),
+        ("nvarchar", "nvarchar"),
+        ("nchar", "nvarchar"),
+        ("tinyint", "nvarchar"),
+        ("sysname", "nvarchar"),
     ],
-)  # fmt: skip
+)
 def test_a_state_is_compared_as_the_text_that_its_column_is(kind: str, family: str) -> None:
     asked = jobs(kind, filtered=True)
     assert {job.probe for job in asked} == {"head_state", "progress_oldest", "in_state", "messages_state"}

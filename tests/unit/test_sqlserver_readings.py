@@ -44,9 +44,18 @@ OURS: Final = frozenset(
 
 FILTERED: Final = "a security policy filters this table: our login may see a part of the rows"
 SAME: Final[dict[str, object]] = {
-    "plans": -7, "table_id": 11, "procedure_id": 2_147_483_647, "index_id": 5, "started_at": 1.7e9,
-    "stats_reset_at": None, "files": 7, "altered": 5, "called": "dbo.Mails", "readable": True, "column_name": None,
-}  # fmt: skip
+    "plans": -7,
+    "table_id": 11,
+    "procedure_id": 2_147_483_647,
+    "index_id": 5,
+    "started_at": 1.7e9,
+    "stats_reset_at": None,
+    "files": 7,
+    "altered": 5,
+    "called": "dbo.Mails",
+    "readable": True,
+    "column_name": None,
+}
 
 
 def steady(
@@ -138,8 +147,9 @@ def test_typed_rows_reach_the_words(version: tuple[int, int]) -> None:
     assert store.bytes == 2**53 + 5
     torn = watch.snapshots[-1].fragments
     assert [(each.table_id, each.index_id, each.fragmented is not None) for each in torn] == [
-        (11, 0, True), (11, 5, False),
-    ]  # fmt: skip
+        (11, 0, True),
+        (11, 5, False),
+    ]
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda version: str(version[0]))

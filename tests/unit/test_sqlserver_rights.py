@@ -21,13 +21,13 @@ from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, TableColumn
 from tests.unit.test_sqlserver_seam import Cursor, Raw, Result
 
+# What sees the sessions of others and ends them: before 2022, from then on, and in Azure SQL Database.
 ASKED = {
     15: {"VIEW SERVER STATE", "ALTER ANY CONNECTION"},
     16: {"VIEW SERVER PERFORMANCE STATE", "ALTER ANY CONNECTION"},
     100: {"VIEW DATABASE STATE", "KILL DATABASE CONNECTION"},
     101: {"VIEW DATABASE STATE", "KILL DATABASE CONNECTION"},
 }
-"""What sees the sessions of others and ends them: before 2022, from then on, and in Azure SQL Database."""
 
 
 def text(name: str, version: int) -> str:
@@ -41,9 +41,15 @@ def rights(name: str, version: int) -> set[str]:
 
 @pytest.mark.parametrize("version", ASKED)
 @pytest.mark.parametrize(
-    "name", ["action/sessions/rights", "action/sessions/session", "action/operate/facts", "control/operator_signal",
-             "control/operations"],
-)  # fmt: skip
+    "name",
+    [
+        "action/sessions/rights",
+        "action/sessions/session",
+        "action/operate/facts",
+        "control/operator_signal",
+        "control/operations",
+    ],
+)
 def test_acting_asks_for_the_rights_that_the_version_has(name: str, version: int) -> None:
     assert rights(name, version) <= ASKED[version]
     assert rights(name, version)
@@ -109,8 +115,8 @@ def test_an_operator_alters_no_schema_and_makes_no_table() -> None:
     assert "sys.triggers" in text("action/operate/stores", 11), "a trigger would run with the rights of who acts next"
 
 
+# The procedures that run as the owner of qmon's schema, and what the caller must be allowed to do himself.
 PROCEDURES = {"control/06_make_store": {"DELETE", "UPDATE", "SELECT"}, "control/07_put_back": {"INSERT", "SELECT"}}
-"""The procedures that run as the owner of qmon's schema, and what the caller must be allowed to do himself."""
 
 
 @pytest.mark.parametrize("name", PROCEDURES)

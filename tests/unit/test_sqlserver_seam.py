@@ -22,8 +22,8 @@ from qmon.operate.run.batches import Batches
 from qmon.operate.run.operation import Running, Tally
 
 T = TypeVar("T")
+# Columns (`None`: a count alone), the count, and the rows.
 Result = tuple[tuple[str, ...] | None, int, list[tuple[object, ...]]]
-"""Columns (``None``: a count alone), the count, and the rows."""
 
 
 class Cursor:

@@ -106,12 +106,30 @@ def test_a_text_that_failed_is_sent_anew_and_leaves_no_result_behind() -> None:
 @pytest.mark.parametrize(
     ("value", "size"),
     [
-        (None, TEXT), ("", TEXT), ("x" * 4000, TEXT), ("\U0001f418" * 2000, TEXT), ("x" * 4001, None),
-        ("\U0001f418" * 2001, None), (7, None), (0.5, None), (True, None), (b"x", None),
+        (None, TEXT),
+        ("", TEXT),
+        ("x" * 4000, TEXT),
+        ("\U0001f418" * 2000, TEXT),
+        ("x" * 4001, None),
+        ("\U0001f418" * 2001, None),
+        (7, None),
+        (0.5, None),
+        (True, None),
+        (b"x", None),
     ],
-    ids=["NULL", "empty", "longest", "longest beyond the BMP", "too long", "too long beyond the BMP", "int", "float",
-         "bool", "bytes"],
-)  # fmt: skip
+    ids=[
+        "NULL",
+        "empty",
+        "longest",
+        "longest beyond the BMP",
+        "too long",
+        "too long beyond the BMP",
+        "int",
+        "float",
+        "bool",
+        "bytes",
+    ],
+)
 def test_texts_and_null_have_one_type_so_that_they_share_a_plan_and_the_driver_asks_for_none(
     value: object, size: object
 ) -> None:

@@ -18,8 +18,8 @@ from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.monitor.probes.names import names_of
 from tests.tsql_rendered import forms_of, names_for
 
+# Types that the server does not convert to `nvarchar(max)` (error 529), or not as text.
 REFUSED: Final = ("image", "timestamp", "sql_variant", "hierarchyid", "geography")
-"""Types that the server does not convert to ``nvarchar(max)`` (error 529), or not as text."""
 READING: Final = tuple(
     file
     for file in queries.all_files()

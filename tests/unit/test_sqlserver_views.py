@@ -18,10 +18,11 @@ from tests.tsql_rendered import rendered
 FILES: Final = tuple(file for file in queries.all_files() if file.engine == "sqlserver")
 PROBES: Final = tuple(file for file in FILES if file.kind == "probe")
 NUMBERS: Final = ("dm_db_index_operational_stats", "dm_db_index_physical_stats")
+# Columns of type sql_variant, which the drivers cannot fetch.
 VARIANTS: Final = re.compile(r"\b\w+\.(?:current_value|start_value|last_used_value|minimum_value|increment)\b")
-"""Columns of type sql_variant, which the drivers cannot fetch."""
 
 
+# What both engines must have. PostgreSQL alone knows who has drawn from a sequence; SQL Server reports deadlocks.
 CORE: Final = frozenset(
     re.findall(
         r"\w+",
@@ -37,7 +38,6 @@ CORE: Final = frozenset(
         """,
     )
 )
-"""What both engines must have. PostgreSQL alone knows who has drawn from a sequence; SQL Server reports deadlocks."""
 
 
 def bare(file: SqlFile) -> str:

@@ -73,10 +73,12 @@ def test_values_that_it_can_hold_are_watched() -> None:
 @pytest.mark.parametrize(
     ("type_name", "state"),
     [
-        ("nvarchar", WORDS), ("nchar", WORDS),
-        ("varchar", StateColumn("State", "READY", "WORK")), ("int", StateColumn("State", 0, 1)),
+        ("nvarchar", WORDS),
+        ("nchar", WORDS),
+        ("varchar", StateColumn("State", "READY", "WORK")),
+        ("int", StateColumn("State", 0, 1)),
     ],
-)  # fmt: skip
+)
 def test_nobody_is_asked_where_every_character_fits(type_name: str, state: StateColumn) -> None:
     driver = Keeping(False)
     assert resolved(driver, type_name, state).layouts == [layout(state)]

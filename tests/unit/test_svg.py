@@ -21,13 +21,17 @@ def picture(cells: str, words: str) -> str:
 
 def test_cells_of_one_background_are_one_and_blanks_are_not_written() -> None:
     cells = (
-        RECT.format("#111", 0, 1.5, 12.2) + RECT.format("#111", 12.2, 1.5, 24.4)
-        + RECT.format("#222", 36.6, 1.5, 12.2) + RECT.format("#222", 0, 25.9, 12.2)
-    )  # fmt: skip
+        RECT.format("#111", 0, 1.5, 12.2)
+        + RECT.format("#111", 12.2, 1.5, 24.4)
+        + RECT.format("#222", 36.6, 1.5, 12.2)
+        + RECT.format("#222", 0, 25.9, 12.2)
+    )
     made = smaller(picture(cells, TEXT.format(0, "&#160;a&#160;b") + TEXT.format(61, "&#160;&#160;")))
     assert re.findall(r'fill="(.*?)" x="(.*?)" y="(.*?)" width="(.*?)"', made) == [
-        ("#111", "0", "1.5", "36.6"), ("#222", "36.6", "1.5", "12.2"), ("#222", "0", "25.9", "12.2"),
-    ]  # fmt: skip
+        ("#111", "0", "1.5", "36.6"),
+        ("#222", "36.6", "1.5", "12.2"),
+        ("#222", "0", "25.9", "12.2"),
+    ]
     assert re.findall(r"<text .*?>(.*?)</text>", made) == ["\u00a0a\u00a0b"]
     assert "clip" not in made
 

@@ -29,14 +29,24 @@ from tests.unit.test_sqlserver_replay import Idle
 
 KNOWN: Final = libraries(Path("/nowhere"))
 NSERVICEBUS: Final[dict[str, str]] = {
-    "Id": "uniqueidentifier", "CorrelationId": "varchar", "ReplyToAddress": "varchar", "Recoverable": "bit",
-    "Expires": "datetime", "Headers": "nvarchar", "Body": "varbinary", "RowVersion": "bigint",
-}  # fmt: skip
+    "Id": "uniqueidentifier",
+    "CorrelationId": "varchar",
+    "ReplyToAddress": "varchar",
+    "Recoverable": "bit",
+    "Expires": "datetime",
+    "Headers": "nvarchar",
+    "Body": "varbinary",
+    "RowVersion": "bigint",
+}
 DELAYED: Final[dict[str, str]] = {"Headers": "nvarchar", "Body": "varbinary", "Due": "datetime", "RowVersion": "bigint"}
 REBUS: Final[dict[str, str]] = {
-    "id": "bigint", "priority": "int", "expiration": "datetimeoffset", "visible": "datetimeoffset",
-    "headers": "varbinary", "body": "varbinary",
-}  # fmt: skip
+    "id": "bigint",
+    "priority": "int",
+    "expiration": "datetimeoffset",
+    "visible": "datetimeoffset",
+    "headers": "varbinary",
+    "body": "varbinary",
+}
 LEASE: Final[dict[str, str]] = {"leaseduntil": "datetimeoffset", "leasedby": "nvarchar", "leasedat": "datetimeoffset"}
 TABLES: Final[dict[str, Columns]] = {"Sales": NSERVICEBUS, "Sales.Delayed": DELAYED, "orders": REBUS}
 INDEXES: Final = {
@@ -109,7 +119,7 @@ def test_each_is_known_by_its_columns_and_their_types() -> None:
         REBUS | {"visible": "datetime2"},
         DELAYED | {"Due": "date"},
     ],
-)  # fmt: skip
+)
 def test_a_table_that_lacks_a_column_or_has_another_type_is_none(other: Columns) -> None:
     assert found(other=other) == []
 
@@ -119,8 +129,10 @@ def test_tables_of_one_name_are_called_after_their_schema_too() -> None:
         KNOWN, "sqlserver", {"a": {"error": NSERVICEBUS}, "b": {"error": NSERVICEBUS, "audit": NSERVICEBUS}}
     )
     assert [each.queue for each in both if isinstance(each, Layout)] == [
-        "nservicebus/a.error", "nservicebus/audit", "nservicebus/b.error",
-    ]  # fmt: skip
+        "nservicebus/a.error",
+        "nservicebus/audit",
+        "nservicebus/b.error",
+    ]
 
 
 def test_a_table_may_be_called_anything() -> None:

@@ -28,8 +28,8 @@ from tests.unit.test_sqlserver_texts import listed_probes
 from tests.workload.test_bench_sqlserver import sent_by_a_bench
 from tests.workload.test_load_sqlserver import sent_by_a_load
 
+# A program that parses T-SQL files and ends with 0 where they hold no error; `.ci/run` names one where it has it.
 PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
-"""A program that parses T-SQL files and ends with 0 where they hold no error; ``.ci/run`` names one where it has it."""
 BROKEN: Final = "CREATE PROCEDURE x SELECT 1"
 
 
@@ -49,9 +49,15 @@ def sent_by_the_contract() -> list[str]:
 
 
 SOURCES: Final[tuple[Callable[[], list[str]], ...]] = (
-    printed_designs, printed_setups, listed_probes, columns_of_every_type, asked_of_libraries, sent_by_a_load,
-    sent_by_a_bench, sent_by_the_contract,
-)  # fmt: skip
+    printed_designs,
+    printed_setups,
+    listed_probes,
+    columns_of_every_type,
+    asked_of_libraries,
+    sent_by_a_load,
+    sent_by_a_bench,
+    sent_by_the_contract,
+)
 
 
 def joined(sources: tuple[Callable[[], list[str]], ...]) -> str:

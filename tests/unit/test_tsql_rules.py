@@ -21,8 +21,8 @@ LISTED = {
 COSTS = {"own", "catalog", "sessions", "locks", "counters", "memory", "files", "pages"}
 
 
+# For the designs of qmon alone, whose states are numbers: any text is turned into one.
 OWN = ("action/workload/", "action/pause/taken", "design/")
-"""For the designs of qmon alone, whose states are numbers: any text is turned into one."""
 
 
 @each_folder(FILES)
@@ -89,14 +89,18 @@ SEEK = "SELECT 1 FROM [q_table] WITH (INDEX ([q_head_index])) WHERE [q_state] = 
         ("SELECT 1 FROM #w OPTION (RECOMPILE)", "varchar", True, "compares no value with a column"),
         (
             "SELECT COALESCE(CAST(? AS varchar(450)), (SELECT TOP (1) f.[q_id] FROM [q_table] AS f)) AS qmon_from",
-            "nvarchar", False, "q_id is compared with a value of another type family",
+            "nvarchar",
+            False,
+            "q_id is compared with a value of another type family",
         ),
         (
             "DECLARE @s varchar(200) = ?; SELECT 1 FROM [q_table] WHERE @s = [q_state]",
-            "nvarchar", False, "q_state is compared with a value of another type family",
+            "nvarchar",
+            False,
+            "q_state is compared with a value of another type family",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_value_of_another_type_and_a_plan_that_does_not_fit_are_caught(
     text: str, kind: str, filtered: bool, problem: str
 ) -> None:

@@ -112,7 +112,15 @@ def test_means_are_weighted_by_time_and_reach_back_five_minutes() -> None:
 
 
 def test_the_farthest_out_comes_first() -> None:
-    both = Baselines({"shop": {"mails": {
-        "ready": {TUE_14: Baseline(100.0, 1.0, 5)}, "push_rate": {TUE_14: Baseline(400.0, 1.0, 5)},
-    }}}, "Europe/Berlin")  # fmt: skip
+    both = Baselines(
+        {
+            "shop": {
+                "mails": {
+                    "ready": {TUE_14: Baseline(100.0, 1.0, 5)},
+                    "push_rate": {TUE_14: Baseline(400.0, 1.0, 5)},
+                }
+            }
+        },
+        "Europe/Berlin",
+    )
     assert [each.figure for each in unusual(both, "shop", "mails", history(9_000.0))] == ["ready", "push_rate"]

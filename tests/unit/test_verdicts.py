@@ -13,9 +13,16 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RuleInput, judge
 
 FINE = RuleInput(
-    ready=Figure(10), in_progress=Figure(2), stuck=Figure(0), oldest=Figure(0.1), push_rate=Figure(50.0),
-    pop_rate=Figure(50.0), net_rate=0.0, fill=Figure.unknown("not a ring"), timeout_s=300,
-)  # fmt: skip
+    ready=Figure(10),
+    in_progress=Figure(2),
+    stuck=Figure(0),
+    oldest=Figure(0.1),
+    push_rate=Figure(50.0),
+    pop_rate=Figure(50.0),
+    net_rate=0.0,
+    fill=Figure.unknown("not a ring"),
+    timeout_s=300,
+)
 
 
 def after(signs: RuleInput, seconds: float) -> tuple[str, str]:

@@ -90,9 +90,13 @@ def test_a_pause_does_not_hide_what_is_not_known() -> None:
 
 
 def polled(
-    sample: QueueSamples, at: float = 1_000.0, history: TargetHistory | None = None, *, sees_sessions: bool = True,
+    sample: QueueSamples,
+    at: float = 1_000.0,
+    history: TargetHistory | None = None,
+    *,
+    sees_sessions: bool = True,
     **more: object,
-) -> QueueView:  # fmt: skip
+) -> QueueView:
     """What one poll shows of a queue; ``more``: fields of the snapshot."""
     server = ServerSample(at, 1.0, None, False, 5, 10, 0, 0, sees_sessions)
     snapshot = Snapshot("t", "postgres", "18.6", 1, at, at, 3.0, 1.5, 10, 2.0, server, (sample,), **more)  # type: ignore[arg-type]

@@ -75,17 +75,19 @@ def undecided_of(given: RuleInput, at: float, since: Spans, *, follow: bool = Fa
     return undecided(given, verdicts, since)
 
 
+# A poll of which nothing slow is missing.
 READ = replace(poll(1, 0.0), server_state=ServerState(read_at=dict.fromkeys(READ_EVERY, 0.0)))
-"""A poll of which nothing slow is missing."""
 
 
 def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -> None:
     nothing = Figure.unknown("nothing was popped")
     read = QueueEvidence(poppers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ()))
     seen = replace(
-        FINE, queue=read, snapshot=replace(READ, horizon=(), blocking=()),
+        FINE,
+        queue=read,
+        snapshot=replace(READ, horizon=(), blocking=()),
         target=TargetEvidence(waiting=waiting()),
-    )  # fmt: skip
+    )
     assert undecided_of(seen, 0.0, {}) == frozenset()
     still = replace(seen, pop_rate=Figure(0.0))
     assert "no pops" in undecided_of(still, 0.0, {})
@@ -180,9 +182,11 @@ def test_a_verdict_whose_probe_fails_is_not_over(probe: str, codes: set[str]) ->
     nothing = Figure.unknown("nothing was popped")
     read = QueueEvidence(poppers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ()))
     seen = replace(
-        FINE, queue=read, snapshot=replace(READ, horizon=(), blocking=()),
+        FINE,
+        queue=read,
+        snapshot=replace(READ, horizon=(), blocking=()),
         target=TargetEvidence(waiting=waiting()),
-    )  # fmt: skip
+    )
     failed = ProbeFailure(probe, "took longer than the poll may")
     for_all = replace(seen, snapshot=replace(READ, horizon=(), blocking=(), failures=(failed,)))
     assert undecided_of(replace(seen, failures=(replace(failed, queue="orders"),)), 0.0, {}) == codes

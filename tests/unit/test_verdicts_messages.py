@@ -20,9 +20,13 @@ from qmon.monitor.state.ring import RingTrack
 from tests.unit.test_verdicts import FINE
 
 LAYOUT = Layout(
-    "mails", "status", TableName("dbo", "mails"), id="id", state=StateColumn("st", 1, 2),
+    "mails",
+    "status",
+    TableName("dbo", "mails"),
+    id="id",
+    state=StateColumn("st", 1, 2),
     owner=OwnerColumn("o", "session", held_while_working=True),
-)  # fmt: skip
+)
 POLL = Snapshot(
     "t", "postgres", "18.6", 1, 1000.0, 0.0, 1.0, 1.0, 0, 2.0, ServerSample(1000.0, 1.0, None, False, 5, 0, 0, 0)
 )
@@ -45,10 +49,16 @@ def owner(
 
 def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_ones() -> None:
     diagnostics = MessageDiagnostics(
-        owners=(owner("7", "dead"), owner("8", "dead", 5.0), owner("9", "alive"), owner("10", "alive", 5.0),
-                owner("11", "unknown", whose=None)),
-        owners_limit=100, proof="a connection pool hands sessions on",
-    )  # fmt: skip
+        owners=(
+            owner("7", "dead"),
+            owner("8", "dead", 5.0),
+            owner("9", "alive"),
+            owner("10", "alive", 5.0),
+            owner("11", "unknown", whose=None),
+        ),
+        owners_limit=100,
+        proof="a connection pool hands sessions on",
+    )
     found = owners_of(diagnostics, 300.0)
     assert found is not None
     assert (found.dead, found.alive, found.unknown, found.lost, found.at_least) == (2, 1, 1, 1, False)

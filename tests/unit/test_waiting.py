@@ -17,12 +17,17 @@ SAMPLED = WaitTotals(
     WaitSource.SAMPLED, 500.0, 10.0, (WaitTotal("IO", "WalSync", None, 4.0), WaitTotal("", "", None, 1.0)), 40
 )
 LATER = WaitTotals(
-    WaitSource.SAMPLED, 500.0, 20.0,
+    WaitSource.SAMPLED,
+    500.0,
+    20.0,
     (
-        WaitTotal("Client", "ClientRead", None, 3.0), WaitTotal("IO", "WalSync", None, 34.0),
-        WaitTotal("", "", None, 11.0), WaitTotal("Lock", "tuple", None, 10.0),
-    ), 80,
-)  # fmt: skip
+        WaitTotal("Client", "ClientRead", None, 3.0),
+        WaitTotal("IO", "WalSync", None, 34.0),
+        WaitTotal("", "", None, 11.0),
+        WaitTotal("Lock", "tuple", None, 10.0),
+    ),
+    80,
+)
 COUNTED = WaitTotals(WaitSource.COUNTED, 500.0, 1000.0, (WaitTotal("wait", "WRITELOG", 100, 2.0, 0.5),))
 
 
@@ -41,9 +46,11 @@ def test_seconds_waited_come_to_sessions_and_shares() -> None:
 
 def test_what_the_server_counts_comes_per_second_and_each() -> None:
     later = WaitTotals(
-        WaitSource.COUNTED, 500.0, 1010.0,
+        WaitSource.COUNTED,
+        500.0,
+        1010.0,
         (WaitTotal("wait", "WRITELOG", 300, 6.0, 1.5), WaitTotal("latch", "FGCB_ADD_REMOVE", 5, 1.0)),
-    )  # fmt: skip
+    )
     found = waiting_between(COUNTED, later)
     assert found is not None
     (rate,) = found.rates
@@ -84,9 +91,18 @@ def test_history_begins_anew_where_totals_began_anew() -> None:
     assert (found.samples, found.seconds) == (8, 2.0)
 
 
-@pytest.mark.parametrize("kind_event", [("LWLock", "WALWrite"), ("IO", "WALSync"), ("IO", "WalSync"),
-                                        ("LWLock", "buffer_content"), ("wait", "PAGELATCH_EX"),
-                                        ("wait", "LCK_M_RIn_NL"), ("latch", "FGCB_ADD_REMOVE")])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind_event",
+    [
+        ("LWLock", "WALWrite"),
+        ("IO", "WALSync"),
+        ("IO", "WalSync"),
+        ("LWLock", "buffer_content"),
+        ("wait", "PAGELATCH_EX"),
+        ("wait", "LCK_M_RIn_NL"),
+        ("latch", "FGCB_ADD_REMOVE"),
+    ],
+)
 def test_the_waits_that_matter_are_known_in_every_spelling(kind_event: tuple[str, str]) -> None:
     found = meaning(*kind_event)
     assert found is not None

@@ -29,10 +29,22 @@ def holder(kind: str, held_s: float | None, age: int = 5) -> HorizonSample:
 def snapshot(engine: str = "sqlserver", **server: object) -> Snapshot:
     known = ServerSample(1000.0, 500.0, None, False, 5, 100, 0, 0)
     return Snapshot(
-        "t", engine, "16.0", 1, 1000.0, 1000.0, 3.0, 1.5, 10, 2.0, replace(known, **server),  # type: ignore[arg-type]
-        queues=(QueueSamples(FIFO, counters=COUNTERS),), waits=(), horizon=(),
+        "t",
+        engine,
+        "16.0",
+        1,
+        1000.0,
+        1000.0,
+        3.0,
+        1.5,
+        10,
+        2.0,
+        replace(known, **server),  # type: ignore[arg-type]
+        queues=(QueueSamples(FIFO, counters=COUNTERS),),
+        waits=(),
+        horizon=(),
         waits_total=WaitTotals(WaitSource.SAMPLED, 0.0, 9.0, ()),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("engine", ["postgres", "sqlserver"])
@@ -83,9 +95,12 @@ def seen(
     head: str | None, ready: int, last_id: int | None, *, layout: Layout = FIFO, **counters: int | None
 ) -> QueueSamples:
     return QueueSamples(
-        layout, counters=replace(COUNTERS, **counters), head=HeadSample(head, 1.0, ready), head_limit=1001,  # type: ignore[arg-type]
+        layout,
+        counters=replace(COUNTERS, **counters),  # type: ignore[arg-type]
+        head=HeadSample(head, 1.0, ready),
+        head_limit=1001,
         last_id=last_id,
-    )  # fmt: skip
+    )
 
 
 MOVES = {
@@ -97,20 +112,20 @@ MOVES = {
     "ids are drawn, and none comes": ([seen("7", 5, 20), seen("7", 5, 44)], (False, False)),
     "pops are counted": ([seen("7", 5, 20), seen("8", 4, 20, deleted=41)], (False, False)),
     "pushes are counted, pops are not": ([seen("7", 5, 20), seen("8", 5, 21, inserted=101)], (False, True)),
-    "pops are counted late": (
-        [seen("7", 5, 20), seen("8", 4, 20), seen("8", 4, 20, deleted=41)], (False, False)
-    ),
+    "pops are counted late": ([seen("7", 5, 20), seen("8", 4, 20), seen("8", 4, 20, deleted=41)], (False, False)),
     "a new row is at the head, and pops alone are counted": (
-        [seen("7", 3, 20, layout=STATUS), seen("21", 3, 23, layout=STATUS, updated=53)], (True, False)
+        [seen("7", 3, 20, layout=STATUS), seen("21", 3, 23, layout=STATUS, updated=53)],
+        (True, False),
     ),
     "a message becomes due": (
         [seen("7", 5, 20, layout=replace(FIFO, due_at="due")), seen("3", 6, 20, layout=replace(FIFO, due_at="due"))],
         (False, False),
     ),
     "the server counts, not the sessions": (
-        [seen("7", 5, 20, modified_since_analyze=None), seen("8", 4, 20, modified_since_analyze=None)], (False, False)
+        [seen("7", 5, 20, modified_since_analyze=None), seen("8", 4, 20, modified_since_analyze=None)],
+        (False, False),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", MOVES)

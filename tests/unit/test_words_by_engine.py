@@ -23,6 +23,7 @@ from tests.unit.test_statistics import USE as ANALYZED
 from tests.unit.test_verdicts import FINE
 
 QMON: Final = Path(__file__).parents[2] / "qmon"
+# Words that only one engine's people know.
 OF_ENGINE: Final = {
     "postgres": re.compile(
         r"\b(?:ANALYZE|auto)?vacuum|\bANALYZE\b|\bREINDEX\b|\bpg_|\b(?-i:HOT)\b|\bxmin\b|\bctid\b|SKIP LOCKED|\bwal_|"
@@ -35,7 +36,7 @@ OF_ENGINE: Final = {
         re.IGNORECASE,
     ),
 }
-"""Words that only one engine's people know."""
+# Texts with such a word that need no choice by engine, and why.
 EXCUSED: Final = {
     " from vacuum": "only where dead rows are counted, which SQL Server does not",
     " from vacuum: ": "the same",
@@ -53,7 +54,6 @@ EXCUSED: Final = {
     "row versions": "if no dead rows are counted",
     ", and ghost rows; ": "the same as old row versions",
 }
-"""Texts with such a word that need no choice by engine, and why."""
 
 
 def texts(tree: ast.AST, engine: str = "") -> Iterator[tuple[str, str]]:

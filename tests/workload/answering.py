@@ -21,8 +21,8 @@ from qmon.model.layout.layout import Layout
 from qmon.operate.install.install import prepare
 
 ENGINE: Final = SqlServer()
+# The first whole number that a float cannot hold.
 BIG: Final = 2**53 + 1
-"""The first whole number that a float cannot hold."""
 MESSAGE: Final = '{"number": 1, "from": "Ünï \U0001f600", "poison": false, "text": "xx"}'
 _NAME: Final = re.compile(r"/\* qmon (\S+) \*/")
 _VERBS: Final = {"take": "pop", "take_batch": "pop_batch", "pop_subscriber": "pop", "push_batch_bytes": "push_batch"}
@@ -55,10 +55,10 @@ class Driver:
 
     layout: Layout
     major: int = 16
+    # A pop finds nothing.
     empty: bool = False
-    """A pop finds nothing."""
+    # The name of each statement, and its values.
     sent: list[tuple[str, tuple[object, ...]]] = field(default_factory=list)
-    """The name of each statement, and its values."""
     autocommit: bool = True
     committed: int = 0
     rolled_back: int = 0

@@ -268,9 +268,13 @@ LONG = ("--designs", "naive", "--pushers", "2", "--poppers", "2", "--for", "60s"
 
 @pytest.mark.parametrize(
     ("number", "code", "role"),
-    [(signal.SIGINT, 130, "popper"), (signal.SIGTERM, 143, "pusher"), (signal.SIGHUP, 129, "pusher"),
-     (signal.SIGKILL, -9, "pusher")],
-)  # fmt: skip
+    [
+        (signal.SIGINT, 130, "popper"),
+        (signal.SIGTERM, 143, "pusher"),
+        (signal.SIGHUP, 129, "pusher"),
+        (signal.SIGKILL, -9, "pusher"),
+    ],
+)
 def test_nothing_stays_however_the_program_ends(
     server: EmbeddedServer, database: str, number: signal.Signals, code: int, role: str
 ) -> None:

@@ -112,8 +112,11 @@ def test_designs_are_chosen_by_name_and_the_reference_comes_first() -> None:
 
 def test_each_part_runs_what_it_is_about() -> None:
     assert [(each.design, each.held) for each in PLAN.loads()] == [
-        ("naive", False), ("ring", False), ("naive", True), ("ring", True),
-    ]  # fmt: skip
+        ("naive", False),
+        ("ring", False),
+        ("naive", True),
+        ("ring", True),
+    ]
     assert PLAN.dequeues() == ()
     alone = BenchPlan(("batch_fast", "naive"), parts=(Part.DEQUEUE,))
     assert alone.loads() == ()
@@ -122,9 +125,26 @@ def test_each_part_runs_what_it_is_about() -> None:
 
 def outcome(design: str, rate: float, *, held: bool = False) -> CaseResult:
     return CaseResult(
-        Case(design, 1, held), 10.0, rate, rate, Latency(0.1, 2.0), Latency(0.2, 3.0), None, 30.5, 600.0,
-        (Wait("CPU", 0.5),), 160, 12, None, 1, 1_000_000, 0, 0, 0, timeline=(rate, rate),
-    )  # fmt: skip
+        Case(design, 1, held),
+        10.0,
+        rate,
+        rate,
+        Latency(0.1, 2.0),
+        Latency(0.2, 3.0),
+        None,
+        30.5,
+        600.0,
+        (Wait("CPU", 0.5),),
+        160,
+        12,
+        None,
+        1,
+        1_000_000,
+        0,
+        0,
+        0,
+        timeline=(rate, rate),
+    )
 
 
 def report() -> Report:

@@ -32,11 +32,16 @@ ENGINE: Final = SqlServer()
 DESIGNS: Final = tuple(queries.designs("sqlserver"))
 TARGET: Final = Target("shop", "sqlserver", {})
 PLAN: Final = BenchPlan(
-    ("naive", "ring", "status"), pushers=1, poppers=1, seconds=1.0, warm_up_s=0.0, batches=(1,),
+    ("naive", "ring", "status"),
+    pushers=1,
+    poppers=1,
+    seconds=1.0,
+    warm_up_s=0.0,
+    batches=(1,),
     parts=(Part.HEALTHY, Part.HELD),
-)  # fmt: skip
+)
+# Statements of the bench whose rows have the types of what they read.
 TYPED: Final = ("readings", "conditions", "leftovers")
-"""Statements of the bench whose rows have the types of what they read."""
 
 
 class Server(Driver):
@@ -66,9 +71,14 @@ class Server(Driver):
             return ("id", "payload"), [("7", "x")] if self.pops < 23 else []
         columns, rows = super().answer(text)
         fixed: dict[str, list[tuple[object, ...]]] = {
-            "clock": [(1.7e9,)], "clock_step": [(15_625.0,)], "hold": [(1,)], "sessions": [(0,)], "waits": [],
-            "end_sessions": [(0,)], "fill": [(200,)],
-        }  # fmt: skip
+            "clock": [(1.7e9,)],
+            "clock_step": [(15_625.0,)],
+            "hold": [(1,)],
+            "sessions": [(0,)],
+            "waits": [],
+            "end_sessions": [(0,)],
+            "fill": [(200,)],
+        }
         return columns, fixed.get(word, list(rows))
 
     def commit(self) -> None:
@@ -95,10 +105,13 @@ def site(version: tuple[int, int] = (16, 0), row: Row = full) -> tuple[Site, Ser
 
 def test_both_engines_are_asked_alike() -> None:
     ours, theirs = (
-        {file.name.removeprefix("action/bench/") for file in queries.all_files()
-         if file.engine == engine and file.name.startswith("action/bench/")}
+        {
+            file.name.removeprefix("action/bench/")
+            for file in queries.all_files()
+            if file.engine == engine and file.name.startswith("action/bench/")
+        }
         for engine in ("sqlserver", "postgres")
-    )  # fmt: skip
+    )
     assert ours - theirs == {"clock_step", "found", "found_attempt", "found_title", "pop_ring_loop"}
     assert theirs - ours == {"message_type", "salvage"}
     postgres, server = (queries.load(engine, "action/bench/call", (16, 0)) for engine in queries.ENGINES)
@@ -128,9 +141,8 @@ def test_the_loops_call_what_a_design_has_and_take_what_it_returns(design: str, 
                 named = re.findall(r"@(\w+) =", given)
                 assert set(named) <= taken.keys()
                 obliged = {
-                    one for one in taken
-                    if not re.search(rf"@{one} [^,\n]*=", procedure(design, verb, version[0]).text)
-                }  # fmt: skip
+                    one for one in taken if not re.search(rf"@{one} [^,\n]*=", procedure(design, verb, version[0]).text)
+                }
                 assert obliged <= {*named, *([next(iter(taken))] if given.startswith(" @message,") else [])}
                 assert (" OUTPUT" in given) <= ("@quiet = 1" in given)
                 seen += 1
@@ -160,9 +172,10 @@ def test_what_is_popped_into_a_table_does_not_do_that_itself_and_rolls_nothing_b
 
 def test_the_buckets_are_those_of_the_other_engine_and_come_as_bytes() -> None:
     texts = [
-        file.file.read_text("utf-8") for file in queries.all_files()
+        file.file.read_text("utf-8")
+        for file in queries.all_files()
         if file.engine == "sqlserver" and file.name.startswith("action/bench/") and file.name.endswith("_loop")
-    ]  # fmt: skip
+    ]
     assert len(texts) == 8
     for text in texts:
         assert text.count("FLOOR(11.54156 * LOG(1.0 + CASE") == text.count(" = STUFF(@") >= 1

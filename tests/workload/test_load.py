@@ -57,13 +57,23 @@ def _state(pid: int) -> str:
 _SLOTS: Final = "SELECT count(*) FROM {} WHERE message_id IS NOT NULL"
 _ROWS: Final = "SELECT count(*) FROM {}"
 _STATUS_0: Final = "SELECT count(*) FROM {} WHERE status = 0"
+# How many messages are ready, by SQL; a ring for several subscribers has an answer for each.
 READY: Final = {
-    "naive": _ROWS, "heap": _ROWS, "fifo": _ROWS, "strict_fifo": _ROWS, "lifo": _ROWS, "pending": _ROWS,
-    "status": "SELECT count(*) FROM {} WHERE status = 1", "flag": "SELECT count(*) FROM {} WHERE processed = 0",
-    "batch_single": _STATUS_0, "batch_split": _STATUS_0, "batch_fast": _STATUS_0,
-    "ring": _SLOTS, "ring_classic": _SLOTS, "ring_pointer": _SLOTS,
-}  # fmt: skip
-"""How many messages are ready, by SQL; a ring for several subscribers has an answer for each."""
+    "naive": _ROWS,
+    "heap": _ROWS,
+    "fifo": _ROWS,
+    "strict_fifo": _ROWS,
+    "lifo": _ROWS,
+    "pending": _ROWS,
+    "status": "SELECT count(*) FROM {} WHERE status = 1",
+    "flag": "SELECT count(*) FROM {} WHERE processed = 0",
+    "batch_single": _STATUS_0,
+    "batch_split": _STATUS_0,
+    "batch_fast": _STATUS_0,
+    "ring": _SLOTS,
+    "ring_classic": _SLOTS,
+    "ring_pointer": _SLOTS,
+}
 UNREAD: Final = "SELECT count(*) FROM {} WHERE unread & {} <> 0"
 
 
@@ -210,8 +220,8 @@ def test_poppers_that_crash_in_their_transaction_give_their_messages_back(databa
         assert totals.pushed - totals.popped == ready(database, design, design), design
 
 
+# The first of the five messages that go next, of 30.
 HELD: Final = {"strict_fifo": 1, "fifo": 1, "lifo": 26, "pending": 1, "flag": 1, "batch_split": 1}
-"""The first of the five messages that go next, of 30."""
 
 
 def test_a_session_that_holds_locks_has_those_messages_that_go_next(database: str) -> None:

@@ -26,7 +26,6 @@ _ENDINGS: Final = {
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add this command."""
     app.command("archive", epilog="Example: qmon archive shop mails --batch 200 --until-empty")(archive)
 
 

@@ -76,7 +76,6 @@ def _unknown_if_lost() -> Iterator[None]:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
     app.command(
         "check", cls=_Plugin, epilog="Example: qmon check shop --queue orders --warn 'oldest>2m' --crit 'oldest>10m'"
     )(check)
@@ -127,7 +126,7 @@ def check(
     Without rules here the alerts of qmon.toml decide, and where none is about a queue, the severity of its verdict.
     It is OK only by figures that are known: else it is UNKNOWN, or WARNING with --unknown warning. Bad input and a
     target that cannot be reached are UNKNOWN. Several targets are checked at once; the result is that of the worst.
-    """  # fmt: skip
+    """
     from qmon import log
     from qmon.model.alerts.check import failed, warned
     from qmon.model.alerts.io import rules_from_texts
@@ -187,9 +186,14 @@ def _outcome(found: Chosen, asked: _Asked, began: float) -> CheckResult:
     target, connection = _logged_in(found.target, allowed_s)
     left_s = max(0.1, allowed_s - (time.monotonic() - began))
     view = view_after(
-        target, found.configured, polls=asked.polls, interval_s=interval_s, timeout_s=left_s,
-        undecided=lambda newest: judge(newest, rules, asked.queues).undecided, first=connection,
-    )  # fmt: skip
+        target,
+        found.configured,
+        polls=asked.polls,
+        interval_s=interval_s,
+        timeout_s=left_s,
+        undecided=lambda newest: judge(newest, rules, asked.queues).undecided,
+        first=connection,
+    )
     return judge(view, rules, asked.queues)
 
 

@@ -38,7 +38,6 @@ class Theme(StrEnum):
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add these commands."""
     app.command("connect", epilog="Example: qmon connect postgresql://me@db1/shop --interval 1s --read-only")(connect)
     app.command("demo", epilog="Example: qmon demo --headless --for 20s --output json")(demo)
 
@@ -242,6 +241,10 @@ def _shown(length: float | None, *, tour: bool) -> int:
     with runner.scene(tour=tour) as (target, _, story):
         poller = open_poller(target, interval_s=Settings().interval_s, budget=BUDGET)
         return run(
-            poller, story.watching(TargetHistory(BUDGET.share).add), environment=target.environment, for_s=length,
-            runner=ActionRunner(open_context(target)), told=story.told if tour else None,
-        )  # fmt: skip
+            poller,
+            story.watching(TargetHistory(BUDGET.share).add),
+            environment=target.environment,
+            for_s=length,
+            runner=ActionRunner(open_context(target)),
+            told=story.told if tour else None,
+        )

@@ -13,7 +13,6 @@ _HOMES = {"postgres": "public", "sqlserver": "dbo"}
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add these commands."""
     group = typer.Typer(invoke_without_command=True)
     group.callback()(designs)
     group.command("show", epilog="Example: qmon designs show ring --engine sqlserver --version 13 > ring.sql")(show)

@@ -12,12 +12,11 @@ from qmon.cli.output import note, on_terminal, say, table
 from qmon.errors import BadInput
 from qmon.redact import without_secrets
 
+# Cells: longer lines are hard to read.
 _WIDEST = 100
-"""Cells: longer lines are hard to read."""
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
     app.command("help", epilog='Example: qmon help acting, or: qmon help "no poppers", or: qmon help --search trash')(
         show
     )

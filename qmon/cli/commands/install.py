@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add these commands."""
     app.command("install", epilog="Example: qmon install shop ring --schema public --ring-size 4096")(install)
     app.command("uninstall", epilog="Example: qmon uninstall shop ring --yes")(uninstall)
 

@@ -18,20 +18,22 @@ if TYPE_CHECKING:
     from qmon.model.layout.layout import Layout
 
 _ACTIONS: Final = {
-    "requeue": "requeue of what is stuck", "retry": "requeue of what is dead", "discard": "purge",
-    "pause": "pause of poppers", "resume": "resume of poppers",
-}  # fmt: skip
+    "requeue": "requeue of what is stuck",
+    "retry": "requeue of what is dead",
+    "discard": "purge",
+    "pause": "pause of poppers",
+    "resume": "resume of poppers",
+}
 
+# What may be done to a table that is a queue.
 _TABLE_ACTIONS: Final = (
     ("requeue", Kind.REQUEUE, None),
     ("purge", Kind.PURGE, None),
     ("pause of pushers by a gate", Kind.PAUSE, Side.PUSHERS),
 )
-"""What may be done to a table that is a queue."""
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add this command."""
     app.command("libraries", epilog="Example: qmon libraries oban")(libraries)
 
 

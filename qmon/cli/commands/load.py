@@ -21,7 +21,6 @@ _PIPED_EVERY_S: Final = 5.0
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add these commands."""
     epilog = "Example: qmon load shop ring --pushers 4 --poppers 4 --rate 500 --for 1m"
     app.command("load", epilog=epilog)(load)
 

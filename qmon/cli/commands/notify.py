@@ -16,7 +16,6 @@ from qmon.errors import BadInput
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
     app.command("notify", epilog="Example: qmon notify on-call")(notify)
 
 
@@ -52,9 +51,17 @@ def notify(
     failed = bool(missing)
     for receiver, deliver in ways:
         raised = Notice(
-            AlertEvent.RAISED, f"qmon on {platform.node()}", "trial", "", (), receiver.severity,
-            "a trial: nothing is wrong", None, now, now,
-        )  # fmt: skip
+            AlertEvent.RAISED,
+            f"qmon on {platform.node()}",
+            "trial",
+            "",
+            (),
+            receiver.severity,
+            "a trial: nothing is wrong",
+            None,
+            now,
+            now,
+        )
         done = deliver([raised])
         if not done.problem:
             done = deliver([replace(raised, event=AlertEvent.CLEARED)])

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add these commands."""
     app.command("queues", epilog="Example: qmon queues orders-prod --output json")(queues)
     app.command("init", epilog="Example: qmon init postgresql://me@db1/shop --file shop.toml")(init)
 
@@ -168,7 +167,8 @@ def _as_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate
     from qmon.monitor.probes.groups import queues_of
 
     known = [
-        _queue(layout) | {
+        _queue(layout)
+        | {
             "source": _known_from(layout),
             "confidence": None,
             "why": list(resolved.reasons[layout.queue]),
@@ -177,7 +177,7 @@ def _as_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate
             "slow": dict(resolved.facts[layout.queue].slow),
         }
         for layout in resolved.layouts
-    ]  # fmt: skip
+    ]
     guessed = [
         _queue(f.layout)
         | {

@@ -33,7 +33,6 @@ _STOPPED: Final = 1
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
     app.command("record", epilog="Example: qmon record orders-prod mails --to /var/lib/qmon --keep 30d --max-size 5GB")(
         record
     )
@@ -78,9 +77,13 @@ def record(
 
 
 def recorders(
-    known: list[Chosen], to: Path, every: float, payloads: bool, take: Callable[[str, View | SourceState], None],
+    known: list[Chosen],
+    to: Path,
+    every: float,
+    payloads: bool,
+    take: Callable[[str, View | SourceState], None],
     read: Callable[[str, Event], None] = lambda name, event: None,
-) -> list[HeadlessRecorder]:  # fmt: skip
+) -> list[HeadlessRecorder]:
     """A recorder for each target. ``take``, ``read``: with the target's name first, ``told`` and ``read`` of each.
 
     Raises ``BadInput`` where nothing can be written; what has begun is closed then.

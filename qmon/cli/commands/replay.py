@@ -27,7 +27,6 @@ _WHEN = "14:03, 14:03:20, '2026-11-21 14:03', or -10m from the end; in the recor
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add these commands."""
     app.command("replay", epilog="Example: qmon replay /var/lib/qmon --target orders-prod --at 14:03 --speed 10")(
         replay
     )

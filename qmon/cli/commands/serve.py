@@ -35,7 +35,6 @@ _AllowHost = Annotated[
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the command."""
     app.command("serve", epilog="Example: qmon serve orders-prod mails --listen 127.0.0.1:9777")(serve)
 
 
@@ -61,9 +60,16 @@ _Dashboard = Annotated[
 
 
 def _check(
-    listen: str | None, elsewhere: bool, record: Path | None, keep: float | None, max_size: str | None,
-    users: Path | None, certificate: Path | None, key: Path | None, allow_host: list[str] | None,
-) -> list[str]:  # fmt: skip
+    listen: str | None,
+    elsewhere: bool,
+    record: Path | None,
+    keep: float | None,
+    max_size: str | None,
+    users: Path | None,
+    certificate: Path | None,
+    key: Path | None,
+    allow_host: list[str] | None,
+) -> list[str]:
     """The hosts as they are compared. Raises ``BadInput`` for them, and for options that contradict each other."""
     if (certificate is None) != (key is None):
         raise BadInput("--certificate and --key are given together")
@@ -205,9 +211,14 @@ def _streams(known: list[Chosen], every: float) -> dict[str, Stream]:
 
 
 def _poll(
-    known: list[Chosen], readings: dict[str, TargetReadings], streams: dict[str, Stream], every: float,
-    places: str, record: Path | None, tidy: Callable[[], RetentionResult | None] | None,
-) -> list[RecordingStatus]:  # fmt: skip
+    known: list[Chosen],
+    readings: dict[str, TargetReadings],
+    streams: dict[str, Stream],
+    every: float,
+    places: str,
+    record: Path | None,
+    tidy: Callable[[], RetentionResult | None] | None,
+) -> list[RecordingStatus]:
     """Poll all targets until a signal; with ``record`` and ``tidy`` record them, too. How each recording ended.
 
     ``readings``, ``streams``: what takes the polls of each target; of the latter there may be none.

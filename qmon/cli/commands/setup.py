@@ -25,7 +25,6 @@ class RoleChoice(StrEnum):
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add these commands."""
     app.command("setup", epilog="Example: qmon setup orders-prod --print --role operator > for-the-dba.sql")(setup)
 
 

@@ -25,19 +25,36 @@ if TYPE_CHECKING:
 
 _OVER_S: Final = 2.0
 _HEADERS: Final = (
-    "QUEUE", "DESIGN", "READY", "IN PROG", "STUCK", "SCHED", "DEAD", "OLDEST", "PUSH/s", "POP/s", "GAP", "VERDICT",
-)  # fmt: skip
+    "QUEUE",
+    "DESIGN",
+    "READY",
+    "IN PROG",
+    "STUCK",
+    "SCHED",
+    "DEAD",
+    "OLDEST",
+    "PUSH/s",
+    "POP/s",
+    "GAP",
+    "VERDICT",
+)
 
 _FIGURES: Final = (
-    ("ready", count), ("in_progress", count), ("stuck", count), ("scheduled", count), ("dead", count),
-    ("oldest", duration), ("push_rate", rate), ("pop_rate", rate), ("gap", count),
-)  # fmt: skip
+    ("ready", count),
+    ("in_progress", count),
+    ("stuck", count),
+    ("scheduled", count),
+    ("dead", count),
+    ("oldest", duration),
+    ("push_rate", rate),
+    ("pop_rate", rate),
+    ("gap", count),
+)
 _NONE: Final = Figure()
 _INSTALLED_ONLY: Final = "only queues that qmon installed are shown; qmon queues lists tables that look like queues"
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add this command."""
     app.command("status", epilog="Example: qmon status orders-prod --output json --over 10s")(status)
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add this command."""
     app.command("targets", epilog="Example: qmon targets --output json")(targets)
 
 
@@ -80,11 +79,20 @@ def _answered(row: NamedTarget) -> str:
 
 def _row(known: KnownTarget) -> NamedTarget:
     return {
-        "name": known.name, "engine": known.engine, "place": known.place, "dsn": known.dsn,
-        "dsn_of": known.dsn_of or None, "environment": known.environment, "prod": known.prod,
-        "read_only": known.read_only, "queues": known.queues, "reachable": None, "answered_s": None,
-        "server_version": None, "problem": known.problem or None,
-    }  # fmt: skip
+        "name": known.name,
+        "engine": known.engine,
+        "place": known.place,
+        "dsn": known.dsn,
+        "dsn_of": known.dsn_of or None,
+        "environment": known.environment,
+        "prod": known.prod,
+        "read_only": known.read_only,
+        "queues": known.queues,
+        "reachable": None,
+        "answered_s": None,
+        "server_version": None,
+        "problem": known.problem or None,
+    }
 
 
 def _connect(rows: list[NamedTarget], config: Config, wait_s: float) -> None:

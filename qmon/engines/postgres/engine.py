@@ -34,6 +34,7 @@ T = TypeVar("T")
 
 DRIVER_NAMES: Final = ("PostgreSQL Unicode", "PostgreSQL Unicode(x64)", "PostgreSQL")
 LIBRARY: Final = "psqlodbcw.so"
+# Where distributions put the driver's library.
 FOLDERS: Final = (
     "/usr/lib/x86_64-linux-gnu/odbc",
     "/usr/lib/aarch64-linux-gnu/odbc",
@@ -43,21 +44,21 @@ FOLDERS: Final = (
     "/usr/local/lib",
     "/opt/homebrew/lib",
 )
-"""Where distributions put the driver's library."""
 
+# The oldest version that is supported, and that has `pg_stat_activity.leader_pid`.
 MIN_MAJOR: Final = 13
-"""The oldest version that is supported, and that has ``pg_stat_activity.leader_pid``."""
 
+# Seconds: a session that began earlier than this before we connected belongs to a pooler.
 _AGE_SLACK_S: Final = 1.0
-"""Seconds: a session that began earlier than this before we connected belongs to a pooler."""
 
+# Where no connection is left, one that we have closed just now may still be counted: pauses before trying again.
 _ROOM_S: Final = (0.05, 0.2, 0.5)
-"""Where no connection is left, one that we have closed just now may still be counted: pauses before trying again."""
 
 _SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _MAX_NAME: Final = 63
 # The encoding of a database whose texts the server does not check: they may hold any bytes.
 _ANY_BYTES: Final = "SQL_ASCII"
+# Settings of psqlODBC that change what we read. They come last: of two, also of a short name, the last counts.
 OWN: Final = {
     "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
     "TrueIsMinus1": "0",  # else pyodbc reads true as False
@@ -72,20 +73,23 @@ OWN: Final = {
     "KeepaliveInterval": "-1",
     "ConnSettings": "",
 }
-"""Settings of psqlODBC that change what we read. They come last: of two, also of a short name, the last counts."""
 _KEEPALIVES: Final = {"keepalives_idle": ("KeepaliveTime", "D1"), "keepalives_interval": ("KeepaliveInterval", "D2")}
 _ANSI: Final = re.compile(r"psqlodbc(?:30)?a\b", re.I)
+# After some ten seconds without an answer to a probe the network counts as gone.
 _LIBPQ: Final = {
     "keepalives_idle": "5",
     "keepalives_interval": "2",
     "keepalives_count": "3",
     "tcp_user_timeout": "10000",
 }
-"""After some ten seconds without an answer to a probe the network counts as gone."""
 
+# Where our sessions look for names without a schema. Named last, pg_temp hides nothing.
 SEARCH_PATH: Final = "pg_catalog, pg_temp"
-"""Where our sessions look for names without a schema. Named last, pg_temp hides nothing."""
 
+# Settings that a connection begins with, so that they hold before its first statement.
+#
+# Not pinned: `row_security`, since a role that sees a part of a table is told so; `role`, which administrators set on
+# purpose; what only a superuser may set.
 _PINNED: Final = {
     # A better match in another schema would run its owner's code as our role, already in psqlODBC's first query.
     "search_path": SEARCH_PATH,
@@ -103,11 +107,6 @@ _PINNED: Final = {
     # A library that the server would load into our session.
     "local_preload_libraries": "",
 }
-"""Settings that a connection begins with, so that they hold before its first statement.
-
-Not pinned: ``row_security``, since a role that sees a part of a table is told so; ``role``, which administrators set on
-purpose; what only a superuser may set.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +124,8 @@ class _Introduction:
 
 
 _TEXTS: Final = ("text", "character varying", "character", "bpchar")
+# Stored bytes up to which a compressed value is unpacked whole to read a part of it.
 _UNPACKED_AT_MOST: Final = 16 << 20
-"""Stored bytes up to which a compressed value is unpacked whole to read a part of it."""
 
 
 class Postgres:
@@ -134,12 +133,12 @@ class Postgres:
 
     name: Final[EngineName] = "postgres"
     textless: Final = frozenset[str]()
+    # Every statement is a transaction, and every transaction is counted.
     counts_reads: Final = True
-    """Every statement is a transaction, and every transaction is counted."""
+    # Statements are prepared one by one.
     plans_by_text: Final = False
-    """Statements are prepared one by one."""
+    # A deleted row stays until its transaction commits.
     shows_deleted: Final = True
-    """A deleted row stays until its transaction commits."""
 
     def quote(self, parts: Sequence[str]) -> str:
         """Parts in double quotes. Raises ``BadInput`` for what PostgreSQL would refuse or cut short."""

@@ -37,7 +37,7 @@ _USES: Final = (
     (r"REFERENCES\s+{name}", ("REFERENCES",)),
     (rf"{_READ}(?=[^;]*\bFOR\s+(?:NO\s+KEY\s+)?(?:UPDATE|SHARE)\b)", ("UPDATE",)),
     (_READ, ("SELECT",)),
-)  # fmt: skip
+)
 _ORDER: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")
 
 

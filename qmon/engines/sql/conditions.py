@@ -24,8 +24,8 @@ from qmon.model.groups.conditions import (
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.zones import Zone
 
+# The alias of the group's own table in the statements.
 ROW: Final = "q"
-"""The alias of the group's own table in the statements."""
 _OTHER: Final = "x"
 
 

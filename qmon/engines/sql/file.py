@@ -11,8 +11,8 @@ from qmon.engines.base import EngineName, Query
 from qmon.engines.sql.text import Parameter, Piece, Placeholder, QueryFileError, Separator, scan, slot
 
 _ONE_STATEMENT: Final = {"postgres": ("probe", "action", "catalog", "library"), "sqlserver": ("probe",)}
+# What is run in order to install something: it takes no values, and may hold several statements.
 _SCRIPT: Final = re.compile(r"design/.*|switch/.*|control/[0-9].*")
-"""What is run in order to install something: it takes no values, and may hold several statements."""
 _DECLARED: Final = re.compile(r"--\s*(?:(?P<slot>\{[^}]*\}?)|:(?P<parameter>\S*)|>\s*(?P<column>\S*))(?:\s|$)")
 _COLUMN: Final = re.compile(r"[a-z][a-z0-9_]*")
 _PARAMETER: Final = re.compile(r"[A-Za-z_]\w*")

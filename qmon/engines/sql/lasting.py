@@ -11,8 +11,8 @@ from typing import Final, Generic, TypeVar
 
 from qmon.engines.base import Bound, Statement
 
+# A cursor of the driver.
 C = TypeVar("C")
-"""A cursor of the driver."""
 
 _HEAD: Final = """/* qmon poll */
 DECLARE @qmon_asked varchar(8000) = CAST(? AS varchar(8000))
@@ -25,10 +25,10 @@ BEGIN
 ;
 END
 """
+# Statements in one part of a batch, at most: the server plans all of them before it answers the first.
 _LONGEST: Final = 1000
-"""Statements in one part of a batch, at most: the server plans all of them before it answers the first."""
+# Texts that stay prepared.
 _PREPARED: Final = 12
-"""Texts that stay prepared."""
 
 
 def joined(texts: Sequence[str]) -> str:

@@ -20,6 +20,8 @@ from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn, Zone
 
+# What stands for a `{name}`: an identifier's parts, its only part, a whole number, a column of which more is known, an
+# index, what a group says of a row, a row's key, its columns with their values, a part of a page, or nothing.
 Name = (
     Sequence[str]
     | str
@@ -34,10 +36,9 @@ Name = (
     | PagePart
     | None
 )
-"""What stands for a ``{name}``: an identifier's parts, its only part, a whole number, a column of which more is known,
-an index, what a group says of a row, a row's key, its columns with their values, a part of a page, or nothing."""
 
 ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
+# The folders, and the first word of the names of the queries in them.
 KINDS: Final[Mapping[str, str]] = {
     "probes": "probe",
     "actions": "action",
@@ -47,9 +48,8 @@ KINDS: Final[Mapping[str, str]] = {
     "switch": "switch",
     "libraries": "library",
 }
-"""The folders, and the first word of the names of the queries in them."""
+# What every installed design has besides its own files.
 SWITCH: Final = "switch"
-"""What every installed design has besides its own files."""
 
 # Times before or after these mean never: infinite ones, .NET's MinValue and MaxValue, the first day of datetime.
 _FIRST_MOMENT: Final = "1901-01-01T00:00:00"
@@ -65,8 +65,8 @@ class SqlFile:
     engine: EngineName
     name: str
     since: int
+    # Seen from the folder above `sql`: what error messages say.
     path: str
-    """Seen from the folder above ``sql``: what error messages say."""
     file: Traversable
 
     @property

@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 
     from qmon.engines.odbc import OdbcConnection
 
+# The drivers that are used where the user names none, best first; Microsoft's wheel comes before FreeTDS.
 DRIVER_NAMES: Final = (wheel.DRIVER_NAME, "ODBC Driver 17 for SQL Server", "FreeTDS")
-"""The drivers that are used where the user names none, best first; Microsoft's wheel comes before FreeTDS."""
 
+# Settings of Microsoft's driver 18 that change what we read and do. They win over those of the user and the DSN.
+#
+# FreeTDS knows `Language` and passes over the rest. `ColumnEncryption` is left to the user: it decides what is shown.
 OWN: Final = {
     "QuotedId": "yes",
     "AnsiNPW": "yes",
@@ -42,25 +45,21 @@ OWN: Final = {
     "RetryExec": "",  # else the driver itself runs a statement of an action again
     "Language": "us_english",  # qmon recognizes some errors by their text
 }
-"""Settings of Microsoft's driver 18 that change what we read and do. They win over those of the user and the DSN.
-
-FreeTDS knows ``Language`` and passes over the rest. ``ColumnEncryption`` is left to the user: it decides what is shown.
-"""
+# What counts as the version of Azure SQL Database: its own number, 12, is that of SQL Server 2014.
 AZURE: Final = 100
-"""What counts as the version of Azure SQL Database: its own number, 12, is that of SQL Server 2014."""
+# The same for a user that has VIEW DATABASE STATE and yet may not read all sessions: Basic, S0, S1, elastic pools.
 RESTRICTED: Final = 101
-"""The same for a user that has VIEW DATABASE STATE and yet may not read all sessions: Basic, S0, S1, elastic pools."""
 _MAX_NAME: Final = 128
 _EPOCH: Final = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
+# Values of one statement or batch: the server takes 2,100 at most (error 8003).
 _MOST_VALUES: Final = 2_000
-"""Values of one statement or batch: the server takes 2,100 at most (error 8003)."""
 _GRACE_S: Final = 2.0
+# Drivers keep the login's deadline, but not in a TLS handshake: Microsoft's waits for ever there, FreeTDS may loop for
+# ever. Where a token comes from elsewhere, a person may have to type.
 _GRACE_ENTRA_S: Final = 60.0
-"""Drivers keep the login's deadline, but not in a TLS handshake: Microsoft's waits for ever there, FreeTDS may loop
-for ever. Where a token comes from elsewhere, a person may have to type."""
 _LOGINS: Final = BoundedCalls()
+# Only to find the file that sets up a session, before the version is known; it is the same for all.
 _FIRST: Final = (11, 0)
-"""Only to find the file that sets up a session, before the version is known; it is the same for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,29 +72,38 @@ class _Introduction:
 
 _BYTES: Final = ("binary", "varbinary", "image", "timestamp", "rowversion")
 _OBJECTS: Final = ("hierarchyid", "geography", "geometry")
+# Styles of `CONVERT` that lose nothing: times as ODBC writes them, all digits of numbers.
 _STYLES: Final[Mapping[str, int]] = {
     **dict.fromkeys(("date", "time", "datetime", "smalldatetime", "datetime2", "datetimeoffset"), 121),
     **dict.fromkeys(("money", "smallmoney", "float", "real"), 2),
 }
-"""Styles of ``CONVERT`` that lose nothing: times as ODBC writes them, all digits of numbers."""
 
 
 class SqlServer:
     """The engine of SQL Server 2012 and later."""
 
     name: Final[EngineName] = "sqlserver"
+    # The text of a number with a floating point loses digits, and text is not compared with the others.
     textless: Final = frozenset(
         {
-            *_BYTES, *_OBJECTS, "float", "real", "sql_variant", "text", "ntext", "xml", "json", "vector",
+            *_BYTES,
+            *_OBJECTS,
+            "float",
+            "real",
+            "sql_variant",
+            "text",
+            "ntext",
+            "xml",
+            "json",
+            "vector",
         }
-    )  # fmt: skip
-    """The text of a number with a floating point loses digits, and text is not compared with the others."""
+    )
+    # Transactions/sec counts what has begun a transaction, which a lone SELECT does not.
     counts_reads: Final = False
-    """Transactions/sec counts what has begun a transaction, which a lone SELECT does not."""
+    # The plan cache is keyed by the text of a batch, whole; one of a hundred statements takes long to compile.
     plans_by_text: Final = True
-    """The plan cache is keyed by the text of a batch, whole; one of a hundred statements takes long to compile."""
+    # READ UNCOMMITTED passes over what is deleted, be it committed or not.
     shows_deleted: Final = False
-    """READ UNCOMMITTED passes over what is deleted, be it committed or not."""
 
     def quote(self, parts: Sequence[str]) -> str:
         """Parts in brackets. Raises ``BadInput`` for what SQL Server would refuse."""
@@ -308,9 +316,14 @@ def over(
     from qmon.engines import odbc
 
     return odbc.OdbcConnection(
-        raw, explain, nul_allowed=True, login=session, query_timeout_s=session.statement_timeout_s,
-        most_values=_MOST_VALUES, list_of=lasting.text_of,
-    )  # fmt: skip
+        raw,
+        explain,
+        nul_allowed=True,
+        login=session,
+        query_timeout_s=session.statement_timeout_s,
+        most_values=_MOST_VALUES,
+        list_of=lasting.text_of,
+    )
 
 
 def _ahead(zone: Zone, time: str, *, local: bool) -> str:

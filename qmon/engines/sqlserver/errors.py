@@ -88,18 +88,18 @@ _FULL: Final = (10928, 10929, 17809, 17300)
 _PERMISSION: Final = (229, 230, 262, 297, 300, 371, 916, 15247, 15562)
 _LOCK_TIMEOUT: Final = 1222
 _DEADLOCK: Final = 1205
+# Errors after which nothing was done and a retry may succeed: the victim of a deadlock; a read without locks whose rows
+# were moved; conflicts of snapshots and of memory-optimised tables.
 _GIVEN_WAY: Final = (_DEADLOCK, 601, 3960, 41302, 41305, 41325)
-"""Errors after which nothing was done and a retry may succeed: the victim of a deadlock; a read without locks whose
-rows were moved; conflicts of snapshots and of memory-optimised tables."""
 _LOCKED: Final = re.compile(r"due to lock timeout", re.I)
 _DENIED: Final = re.compile(r"permission (?:was )?denied", re.I)
 _CLOSED: Final = re.compile(r"Cannot open database", re.I)
+# Servers that only speak SQL Server's protocol use one number for most errors: there the words must tell.
 _ABSENT: Final = re.compile(r"(?:Invalid object name '|(?:relation|function) \"?)(sys\.\w+)", re.I)
-"""Servers that only speak SQL Server's protocol use one number for most errors: there the words must tell."""
 _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
 _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
+# Somebody has ended our session in the middle of a statement: reported as HY000, and the connection is gone.
 _KILLED: Final = 596
-"""Somebody has ended our session in the middle of a statement: reported as HY000, and the connection is gone."""
 _TICKET: Final = here(
     linux="kinit gets one, klist shows those there are",
     macos="kinit gets one, klist shows those there are",

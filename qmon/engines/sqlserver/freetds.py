@@ -14,8 +14,8 @@ from typing import Final
 from qmon.engines.keywords import lookup, without
 from qmon.errors import BadInput
 
+# Encrypted unless the user says otherwise.
 DEFAULTS: Final = {"Encryption": "require", "TDS_Version": "7.4"}
-"""Encrypted unless the user says otherwise."""
 _SERVER: Final = re.compile(r"(?:tcp:)?([^,\\]+?)\s*,\s*(\d+)", re.I)
 _ENCRYPTION: Final = {
     **dict.fromkeys(("yes", "true", "mandatory"), "require"),

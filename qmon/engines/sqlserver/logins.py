@@ -38,8 +38,8 @@ _METHODS: Final = {
         _Method("ActiveDirectoryPassword", password=True, user=True),
     )
 }
+# What sqlcmd and Microsoft's other drivers call it.
 _SAME: Final = {"activedirectorymanagedidentity": "activedirectorymsi"}
-"""What sqlcmd and Microsoft's other drivers call it."""
 
 
 def takes_password(keywords: Mapping[str, str]) -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 WHEEL: Final = "mssql_python_odbc"
+# What Microsoft's installer calls the same driver.
 DRIVER_NAME: Final = "ODBC Driver 18 for SQL Server"
-"""What Microsoft's installer calls the same driver."""
 
 
 def called(name: str) -> str | None:

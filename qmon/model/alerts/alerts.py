@@ -58,8 +58,8 @@ class Latch:
         return Latch(closed, closed_at, turning_at, now, words, value, cause, self.broker)
 
 
+# Rule, queue (empty: the target itself), severity, and the code of the verdict, empty for a figure.
 Key = tuple[str, str, Severity, str]
-"""Rule, queue (empty: the target itself), severity, and the code of the verdict, empty for a figure."""
 Memory = Mapping[Key, Latch]
 
 
@@ -92,8 +92,8 @@ class AlertEvent(StrEnum):
     RAISED = "raised"
     WORSE = "worse"
     BETTER = "better"
+    # More queues have its cause.
     MORE = "more"
-    """More queues have its cause."""
     CLEARED = "cleared"
 
 

@@ -13,8 +13,8 @@ from qmon.model.figure import Severity
 from qmon.model.queue_figures import SECONDS, SHARE
 from qmon.model.text import parse_duration
 
+# How far back from a limit a figure must be before its alert is cleared, unless the rule says otherwise.
 MARGIN: Final = 0.1
-"""How far back from a limit a figure must be before its alert is cleared, unless the rule says otherwise."""
 SEVERITIES: Final = {"warning": Severity.WARNING, "critical": Severity.CRITICAL}
 _RULE: Final = re.compile(r"\s*(\w+)\s*([<>=])\s*(.*?)\s*", re.DOTALL)
 
@@ -44,8 +44,9 @@ def _rule(keys: Keys, number: int) -> AlertRule:
         word = keys.choice("severity", tuple(SEVERITIES))
         severity = None if word is None else SEVERITIES[word]
         keys.finish()
-        return AlertRule(name, verdicts=verdicts, severity=severity, targets=targets, queues=queues, hold_s=hold_s,
-                         clear_s=clear_s)  # fmt: skip
+        return AlertRule(
+            name, verdicts=verdicts, severity=severity, targets=targets, queues=queues, hold_s=hold_s, clear_s=clear_s
+        )
     known = _figure(figure, keys.path("figure"))
     below = keys.choice("when", ("above", "below")) == "below"
     warn, crit = limit(keys, "warn", known), limit(keys, "crit", known)
@@ -53,8 +54,9 @@ def _rule(keys: Keys, number: int) -> AlertRule:
     if margin is not None and not 0 <= margin < 1:
         raise BadInput(f"{keys.path('margin')}: must be from 0 to less than 1")
     keys.finish()
-    rule = AlertRule(name, known, warn, crit, below, (), None, targets, queues, hold_s, clear_s,
-                     MARGIN if margin is None else margin)  # fmt: skip
+    rule = AlertRule(
+        name, known, warn, crit, below, (), None, targets, queues, hold_s, clear_s, MARGIN if margin is None else margin
+    )
     _check_limits(rule, keys.where)
     return rule
 
@@ -149,8 +151,13 @@ def rules_from_texts(
                     raise BadInput(f"{where}: there are two limits for {name} on the same side")
                 of_side[level] = _value(rest, figure, where)
     for (figure, below), found in limits.items():
-        rule = AlertRule(f"{figure} {'below' if below else 'above'}", figure, found.get(Severity.WARNING),
-                         found.get(Severity.CRITICAL), below)  # fmt: skip
+        rule = AlertRule(
+            f"{figure} {'below' if below else 'above'}",
+            figure,
+            found.get(Severity.WARNING),
+            found.get(Severity.CRITICAL),
+            below,
+        )
         _check_limits(rule, f"{warn_where} and {crit_where} of {figure}")
         out.append(rule)
     return tuple(out)

@@ -135,10 +135,15 @@ def check_object(outcome: CheckResult) -> dict[str, Any]:
         "exit_code": int(outcome.state),
         "summary": summary(outcome),
         "problems": [
-            {"queue": p.queue or None, "state": p.state.name.lower(), "rule": p.rule or None, "value": p.value,
-             "words": p.words}
+            {
+                "queue": p.queue or None,
+                "state": p.state.name.lower(),
+                "rule": p.rule or None,
+                "value": p.value,
+                "words": p.words,
+            }
             for p in outcome.problems
         ],
         "sampled_at": None if outcome.view is None else iso(outcome.view.sampled_at),
         "queues": [queue_object(queue) for queue in outcome.queues],
-    }  # fmt: skip
+    }

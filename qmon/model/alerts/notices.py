@@ -65,9 +65,17 @@ def notices_of(target: str, alerts: Sequence[Alert], now: float, wall: float) ->
     for (name, who, _), group in groups.items():
         worst = group[0]
         notice = Notice(
-            AlertEvent.RAISED, target, name, who, tuple(sorted({each.queue for each in group} - {""})), worst.severity,
-            worst.words, worst.value, wall - max(0.0, now - min(each.since_at for each in group)), wall,
-        )  # fmt: skip
+            AlertEvent.RAISED,
+            target,
+            name,
+            who,
+            tuple(sorted({each.queue for each in group} - {""})),
+            worst.severity,
+            worst.words,
+            worst.value,
+            wall - max(0.0, now - min(each.since_at for each in group)),
+            wall,
+        )
         found[notice.key] = notice
     return found
 

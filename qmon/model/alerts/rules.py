@@ -17,21 +17,21 @@ from qmon.model.view import QueueView
 
 EVERY: Final = "*"
 _EXPLAINS: Final = {rule.code: rule.explains for rule in RULES}
+# Codes of verdicts under which no other verdict is known.
 UNSEEN: Final = frozenset({"cannot tell", "cannot see"})
-"""Codes of verdicts under which no other verdict is known."""
 
+# Codes of verdicts that are a warning or worse: those that a pattern with `*` or `?` can match.
 BAD: Final = frozenset(
     {rule.code for rule in RULES if rule.severity >= Severity.WARNING}
     | {UNREACHABLE, DISABLED, NOT_ACTIVATED, NOT_SENT, LEAK}
 )
-"""Codes of verdicts that are a warning or worse: those that a pattern with ``*`` or ``?`` can match."""
+# Codes of all verdicts.
 CODES: Final = BAD | {rule.code for rule in RULES} | {CANNOT_TELL, EMPTY, HEALTHY}
-"""Codes of all verdicts."""
 
+# The figures that limits may be set on, by their names in the status report.
 FIGURES: Final[Mapping[str, QueueFigure]] = {figure.name: figure for figure in MAIN}
-"""The figures that limits may be set on, by their names in the status report."""
+# `depth` and `oldest`, as the screens call them.
 ALIASES: Final[Mapping[str, str]] = {kind.label: name for name, kind in FIGURES.items() if kind.label != name}
-"""``depth`` and ``oldest``, as the screens call them."""
 
 
 @dataclass(frozen=True, slots=True)

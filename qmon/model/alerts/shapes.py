@@ -17,8 +17,8 @@ from qmon.model.report import iso
 SCHEMA: Final = 1
 SLACK_TEXT: Final = 3_000
 SUMMARY: Final = 1_024
+# Queues that are named in a text, at most.
 _QUEUES: Final = 20
-"""Queues that are named in a text, at most."""
 _MARKS: Final = {Severity.WARNING: "▲", Severity.CRITICAL: "■"}
 _COLOURS: Final = {Severity.WARNING: "warning", Severity.CRITICAL: "attention"}
 

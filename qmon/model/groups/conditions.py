@@ -145,8 +145,8 @@ def without_locks(condition: Condition) -> Condition:
     return condition
 
 
+# A table of the group's schema, and a column of it.
 TableColumn = tuple[str, str]
-"""A table of the group's schema, and a column of it."""
 
 
 def column_of(column: ColumnRef, table: str) -> TableColumn:

@@ -110,9 +110,11 @@ def _states(layout: Layout) -> Iterator[State]:
     if state is None:
         return
     others: tuple[tuple[Kind, StateValue | None, str | None], ...] = (
-        ("in_progress", state.in_progress, layout.started_at), ("blocked", state.blocked, None),
-        ("dead", state.dead, None), ("done", state.done, None),
-    )  # fmt: skip
+        ("in_progress", state.in_progress, layout.started_at),
+        ("blocked", state.blocked, None),
+        ("dead", state.dead, None),
+        ("done", state.done, None),
+    )
     for kind, value, since in others:
         if value is not None:
             yield State(kind, kind, _is(state, value), _ref(since))

@@ -15,8 +15,8 @@ from qmon.model.layout.zones import COUNTED, UTC_ZONE, Zone
 
 Kind = Literal["ready", "scheduled", "in_progress", "blocked", "dead", "done"]
 Step = Literal["pushed", "popped", "completed", "failed"]
+# Queues of one table that are read, at most: those with most messages.
 MOST_QUEUES: Final = 500
-"""Queues of one table that are read, at most: those with most messages."""
 KINDS: Final[tuple[Kind, ...]] = ("ready", "scheduled", "in_progress", "blocked", "dead", "done")
 
 
@@ -160,15 +160,19 @@ class Group:
         """One of its queues; ``None``: all that it holds."""
         kinds = tuple(dict.fromkeys(state.kind for state in self.states))
         own = not self.library or self.source is LayoutSource.CONFIGURATION
-        part = GroupPart(
-            self.name, value, self.library, kinds, self.overdue is not None, self.gone is not None, own
-        )  # fmt: skip
+        part = GroupPart(self.name, value, self.library, kinds, self.overdue is not None, self.gone is not None, own)
         name = self.name if value is None else f"{self.name}/{value}"
         return Layout(
-            name, self.library or "states", self.table, id=self.id, timeout_s=self.timeout_s, part=part,
-            source=self.source, payload=None if self.payload is None else self.payload.name,
+            name,
+            self.library or "states",
+            self.table,
+            id=self.id,
+            timeout_s=self.timeout_s,
+            part=part,
+            source=self.source,
+            payload=None if self.payload is None else self.payload.name,
             error=None if self.error is None else self.error.name,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,9 +101,7 @@ def _state(keys: Keys) -> State:
     when = condition_from(keys, "when")
     if when is None:
         raise BadInput(f"{keys.where}: needs when, what is true of its rows")
-    state = State(
-        name, cast("Kind", kind), when, column_from(keys, "since"), _blocker(keys), keys.text("why") or ""
-    )  # fmt: skip
+    state = State(name, cast("Kind", kind), when, column_from(keys, "since"), _blocker(keys), keys.text("why") or "")
     keys.finish()
     if kind != "blocked" and (state.blocker is not None or state.why):
         raise BadInput(f"{keys.where}: blocker and why are of blocked states only")
@@ -202,9 +200,13 @@ def _some(keys: Keys) -> Condition:
 def _exists(keys: Keys, *, negated: bool) -> Condition:
     by = column_from(keys, "by")
     exists = Exists(
-        keys.need_text("table"), keys.text("key") or "id", by or ColumnRef("id"), condition_from(keys, "when"), negated,
+        keys.need_text("table"),
+        keys.text("key") or "id",
+        by or ColumnRef("id"),
+        condition_from(keys, "when"),
+        negated,
         keys.flag("as_text"),
-    )  # fmt: skip
+    )
     keys.finish()
     return exists
 

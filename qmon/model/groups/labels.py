@@ -23,8 +23,8 @@ from qmon.model.groups.conditions import (
 )
 from qmon.model.groups.group import Group
 
+# The labels of each column that has the type of an enum.
 Labels = Mapping[TableColumn, frozenset[str]]
-"""The labels of each column that has the type of an enum."""
 
 
 def without_missing_labels(group: Group, labels: Labels) -> Group:

@@ -27,6 +27,7 @@ class Traits:
     binary: bool = False
 
 
+# Every design by name. Sources: Kejser 2012, Rusanu 2010, Buschmann 2019, Al Zabir 2010.
 TRAITS: Final[dict[str, Traits]] = {
     "naive": Traits("Kejser", "INSERT and DELETE, ordered by a sequence number", True, "fifo", False),
     "ring": Traits("Kejser", "preallocated slots, push and pop sequences, a turn for each slot", False, "fifo", False),
@@ -53,7 +54,6 @@ TRAITS: Final[dict[str, Traits]] = {
     "batch_fast": Traits("Al Zabir", "small meta rows apart from payloads, one UPDATE per batch", False, "fifo", True),
     "service_broker": Traits("Rusanu", "SQL Server's built-in queues", False, "fifo", True),
 }
-"""Every design by name. Sources: Kejser 2012, Rusanu 2010, Buschmann 2019, Al Zabir 2010."""
 
+# Of the queues of a group (`model.groups`), whose tables qmon has not designed.
 OF_A_PART: Final = Traits("", "rows in states that conditions tell", False, "any", True)
-"""Of the queues of a group (``model.groups``), whose tables qmon has not designed."""

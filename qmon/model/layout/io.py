@@ -28,8 +28,8 @@ from qmon.model.layout.writes import max_attempts_from, order_from, order_to_lis
 from qmon.model.layout.zones import named_zone
 from qmon.model.text import format_duration
 
+# The registry's `version`; a reader passes over a greater one.
 JSON_FORMAT: Final = 1
-"""The registry's ``version``; a reader passes over a greater one."""
 _LONGEST: Final = 256 * 1024
 _COLUMNS: Final = (
     "started_at",
@@ -43,6 +43,7 @@ _COLUMNS: Final = (
 )
 _STATES: Final = ("ready", "in_progress", "done", "dead", "blocked")
 _OWNERS: Final = ("session", "lease", "heartbeat", "name")
+# Ready, in progress and done, as the articles write them (Buschmann; Rusanu; Al Zabir), where no others are given.
 _ARTICLE_STATES: Final[Mapping[str, tuple[StateValue, StateValue | None, StateValue | None]]] = {
     "status": (1, 2, None),
     "flag": (0, None, 1),
@@ -50,7 +51,6 @@ _ARTICLE_STATES: Final[Mapping[str, tuple[StateValue, StateValue | None, StateVa
     "batch_split": (0, 1, None),
     "batch_fast": (0, 1, None),
 }
-"""Ready, in progress and done, as the articles write them (Buschmann; Rusanu; Al Zabir), where no others are given."""
 
 _NAME_PART: Final = re.compile(r'\s*(?:\[((?:[^\]]|\]\])+)\]|"((?:[^"]|"")+)"|([^."\[\]\s][^."\[\]]*?))\s*(\.|$)')
 

@@ -12,8 +12,8 @@ from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn, Zone
 StateValue = str | int
 
 DEFAULT_TIMEOUT_S: Final = 300.0
+# What the routines of an installed design go by where its installation says nothing else.
 DEFAULT_MAX_ATTEMPTS: Final = 5
-"""What the routines of an installed design go by where its installation says nothing else."""
 MAX_MAX_ATTEMPTS: Final = 1_000_000
 
 

@@ -6,9 +6,10 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout
 
+# The states of which there may be a list, in the order in which messages go through them.
 STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "blocked", "dead", "done")
-"""The states of which there may be a list, in the order in which messages go through them."""
 _ROW_STATES: Final = {"stuck": "in_progress"}
+# Why a ring has no such list.
 _OF_A_RING: Final = {
     "scheduled": "a ring has no due time",
     "stuck": "a ring does not say since when a message is in progress",
@@ -16,7 +17,6 @@ _OF_A_RING: Final = {
     "dead": "a ring has no dead messages",
     "done": "a pop of a ring frees the slot, and keeps no message",
 }
-"""Why a ring has no such list."""
 
 
 def row_state(state: str) -> str:

@@ -117,9 +117,14 @@ class TableFacts:
     def object_ids(self) -> tuple[int, ...]:
         """The tables and sequences of the queue, for granting rights on them."""
         ids = (
-            self.table_id, self.data_table_id, self.sequence_id, self.push_sequence_id, self.pop_sequence_id,
-            *self.subscriber_sequence_ids, self.spare_id,
-        )  # fmt: skip
+            self.table_id,
+            self.data_table_id,
+            self.sequence_id,
+            self.push_sequence_id,
+            self.pop_sequence_id,
+            *self.subscriber_sequence_ids,
+            self.spare_id,
+        )
         return tuple(dict.fromkeys(each for each in ids if each is not None))
 
     def column(self, name: str) -> Column | None:

@@ -10,23 +10,27 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 TIME_TYPES: Final = frozenset(
     {
-        "timestamp with time zone", "timestamp without time zone",
-        "datetime", "datetime2", "datetimeoffset", "smalldatetime",
+        "timestamp with time zone",
+        "timestamp without time zone",
+        "datetime",
+        "datetime2",
+        "datetimeoffset",
+        "smalldatetime",
     }
-)  # fmt: skip
+)
 ZONELESS_TYPES: Final = TIME_TYPES - {"timestamp with time zone", "datetimeoffset"}
+# Types of times that are numbers.
 NUMBER_TYPES: Final = frozenset({"bigint", "integer", "int", "numeric", "decimal"})
-"""Types of times that are numbers."""
 
 _DAY_S: Final = 86400
 _DAYS_BACK: Final = 500
 _DAYS_ON: Final = 500
+# Clocks are put forward and back at full quarters of an hour.
 _FINEST_S: Final = 900
-"""Clocks are put forward and back at full quarters of an hour."""
 
+# Since when, in seconds since the epoch, a clock is so many minutes ahead of UTC, in the order of time. The first entry
+# is also true of all that was before.
 Changes = tuple[tuple[int, int], ...]
-"""Since when, in seconds since the epoch, a clock is so many minutes ahead of UTC, in the order of time. The first
-entry is also true of all that was before."""
 
 
 @dataclass(frozen=True, slots=True)

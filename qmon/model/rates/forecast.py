@@ -19,15 +19,15 @@ from qmon.model.rates.net_rate import NetRate, drift_of
 from qmon.model.rates.trend import Rise
 from qmon.model.text import duration, percent, rate
 
+# The band of a growing queue is that of its mean net rate over the next seconds, this many.
 AHEAD_S: Final = 60.0
-"""The band of a growing queue is that of its mean net rate over the next seconds, this many."""
+# The band, in standard errors to either side.
 SIGMAS: Final = 2.0
-"""The band, in standard errors to either side."""
+# A time is never surer than this: the counters of sessions at work come up to a second late.
 LAG_S: Final = 2.0
-"""A time is never surer than this: the counters of sessions at work come up to a second late."""
 _STEADY_SHARE: Final = 0.02
+# Where the net rate is known no better than to this share of pushes or pops, the trend is unclear.
 _UNCLEAR_SHARE: Final = 0.2
-"""Where the net rate is known no better than to this share of pushes or pops, the trend is unclear."""
 _FOREVER_S: Final = 30 * 86400.0
 _NEEDS: Final = ": needs ≥ "
 

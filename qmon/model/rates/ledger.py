@@ -14,15 +14,15 @@ from typing import Final
 from qmon.model.samples.polled import RingSample
 
 READY: Final = "ready"
+# Taken by a popper that has not committed.
 IN_FLIGHT: Final = "in flight"
-"""Taken by a popper that has not committed."""
+# Drawn by a popper that is gone.
 ORPHANED: Final = "orphaned"
-"""Drawn by a popper that is gone."""
 UNCLEAR: Final = "not committed, or burnt"
 BURNT: Final = "rolled back or burnt"
 AHEAD_UNCLEAR: Final = "ahead, burnt or not committed"
+# Of a queue that is not a ring: also what was popped although an older message is still there.
 AHEAD_BURNT: Final = "ahead, or burnt"
-"""Of a queue that is not a ring: also what was popped although an older message is still there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ from itertools import accumulate
 from math import sqrt
 from typing import Final
 
+# The window is divided into at most this many stretches, so that a poll costs the same at any interval.
 _STRETCHES: Final = 30
-"""The window is divided into at most this many stretches, so that a poll costs the same at any interval."""
+# A change of the rate counts once this many seconds before and after it have been seen …
 _LEAST_S: Final = 14.0
-"""A change of the rate counts once this many seconds before and after it have been seen …"""
+# … and once their means differ by this many standard errors. Three are not enough: of the many places where the rate
+# could have changed, one often differs by that much by chance.
 _CHANGED: Final = 4.0
-"""… and once their means differ by this many standard errors. Three are not enough: of the many places where the rate
-could have changed, one often differs by that much by chance."""
 _LAG_S: Final = 20.0
 _LAGS: Final = 6
 

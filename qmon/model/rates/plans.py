@@ -9,16 +9,16 @@ from typing import Final
 
 from qmon.model.samples.plans import PlanSample
 
+# How many times more pages a call must read than before.
 TIMES: Final = 3.0
-"""How many times more pages a call must read than before."""
+# Pages a call below which nobody would notice.
 LEAST_READS: Final = 50.0
-"""Pages a call below which nobody would notice."""
+# Calls on either side that make an average.
 FEWEST: Final = 20
-"""Calls on either side that make an average."""
 
 _EVERY_S: Final = 300.0
+# Seconds from one queue to the next: where there are many, each comes round less often.
 _EACH_S: Final = 30.0
-"""Seconds from one queue to the next: where there are many, each comes round less often."""
 
 
 def every_s(queues: int) -> float:
@@ -80,8 +80,12 @@ def _use(plans: list[PlanSample]) -> StatementUse:
     spent = sum(plan.spent_s for plan in plans)
     spent_before = [plan.spent_before_s for plan in plans if plan.spent_before_s is not None]
     return StatementUse(
-        max(plans, key=lambda plan: plan.calls), old if before else None,
-        calls, sum(plan.reads for plan in plans) / calls if calls else None,
-        before, sum(plan.reads_before for plan in plans) / before if before else None,
-        spent / calls if calls else None, sum(spent_before) / before if before and spent_before else None,
-    )  # fmt: skip
+        max(plans, key=lambda plan: plan.calls),
+        old if before else None,
+        calls,
+        sum(plan.reads for plan in plans) / calls if calls else None,
+        before,
+        sum(plan.reads_before for plan in plans) / before if before else None,
+        spent / calls if calls else None,
+        sum(spent_before) / before if before and spent_before else None,
+    )

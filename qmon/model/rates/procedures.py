@@ -11,11 +11,11 @@ from qmon.model.layout.layout import Clients, Layout
 from qmon.model.samples.usage import ProcedureReads
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+# What the articles and most others call them.
 _SAYS: Final = {
     "pop": frozenset({"pop", "dequeue", "receive"}),
     "push": frozenset({"push", "enqueue", "send"}),
 }
-"""What the articles and most others call them."""
 
 
 def verb_of(layout: Layout, schema: str, name: str) -> str:
@@ -47,9 +47,10 @@ def reads_between(before: Iterable[ProcedureReads], now: Iterable[ProcedureReads
     old = {each.procedure_id: each for each in before}
     pairs = [(old[each.procedure_id], each) for each in now if each.verb == verb and each.procedure_id in old]
     same = [
-        (b, a) for b, a in pairs if b.plans == a.plans and a.executions >= b.executions
-        and a.logical_reads >= b.logical_reads
-    ]  # fmt: skip
+        (b, a)
+        for b, a in pairs
+        if b.plans == a.plans and a.executions >= b.executions and a.logical_reads >= b.logical_reads
+    ]
     if not same:
         return None
     return sum(a.logical_reads - b.logical_reads for b, a in same), sum(a.executions - b.executions for b, a in same)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from qmon.model.figure import Figure
 from qmon.model.samples.usage import UseSample
 
+# A table's id, and an index's, 0 for the table itself.
 Key = tuple[int, int]
-"""A table's id, and an index's, 0 for the table itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class PopWork:
     lock_waits: int | None = None
     splits: int | None = None
     forwarded: int | None = None
+    # What qmon itself read is known, and left out.
     ours: bool = True
-    """What qmon itself read is known, and left out."""
     io_waits: int | None = None
     escalations_tried: int | None = None
     escalations: int | None = None
@@ -136,9 +136,7 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
     scans = None if scans is None else max(0, scans - polls * (before.own_scans or 0))
     rows = None if rows is None else max(0, rows - polls * (before.own_rows or 0))
     pages = None if pages is None else max(0, pages - polls * (before.own_pages or 0))
-    return PopWork(
-        scans, rows, pages, latch_waits, lock_waits, splits, forwarded, known, io_waits, tried, escalations
-    )  # fmt: skip
+    return PopWork(scans, rows, pages, latch_waits, lock_waits, splits, forwarded, known, io_waits, tried, escalations)
 
 
 def works_between(

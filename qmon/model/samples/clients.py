@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+# Sessions that a poll lists, at most.
 MOST_CLIENTS: Final = 500
-"""Sessions that a poll lists, at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ class HolderKind(StrEnum):
     """What holds the horizon."""
 
     SESSION = "session"
+    # A prepared transaction: it has no session.
     PREPARED = "prepared"
-    """A prepared transaction: it has no session."""
+    # A replication slot.
     SLOT = "slot"
-    """A replication slot."""
+    # A standby that reports what its own queries still need.
     STANDBY = "standby"
-    """A standby that reports what its own queries still need."""
 
 
 @dataclass(frozen=True, slots=True)

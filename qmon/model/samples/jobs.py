@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+# `outcome` of a step that failed (documentation of `dbo.sysjobsteps`).
 FAILED: Final = 0
-"""``outcome`` of a step that failed (documentation of ``dbo.sysjobsteps``)."""
 
 
 @dataclass(frozen=True, slots=True)

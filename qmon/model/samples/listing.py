@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+# Messages of a page.
 PAGE: Final = 100
-"""Messages of a page."""
+# Rows that are looked at for a page, at most, where no index gives exactly those.
 LOOKED_AT: Final = 2_000
-"""Rows that are looked at for a page, at most, where no index gives exactly those."""
 
 
 @dataclass(frozen=True, slots=True)

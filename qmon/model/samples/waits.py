@@ -13,10 +13,10 @@ from enum import StrEnum
 class WaitSource(StrEnum):
     """How the totals came about."""
 
+    # By the server, each wait.
     COUNTED = "counted"
-    """By the server, each wait."""
+    # By samples of the sessions between polls: the fewer, the rougher.
     SAMPLED = "sampled"
-    """By samples of the sessions between polls: the fewer, the rougher."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,8 +89,8 @@ class Sessions:
     def __init__(self, clients: Sequence[ClientSample]) -> None:
         self.all = clients
         self.places = {client.key: place for place, client in enumerate(clients)}
+        # What some of them do is not shown to our role, or they do not track it.
         self.hidden = any(not client.state for client in clients)
-        """What some of them do is not shown to our role, or they do not track it."""
         self._calling: dict[str, dict[tuple[int, float | None], ClientSample]] = {}
         for client in clients:
             for name in names_in(client.statement):

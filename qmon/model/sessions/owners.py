@@ -41,13 +41,19 @@ def owners_of(found: MessageDiagnostics, timeout_s: float) -> Owners | None:
     dead = [o for o in found.owners if o.owner_state == "dead"]
     alive, unknown, none = ([o for o in late if o.owner_state == state] for state in ("alive", "unknown", "none"))
     return Owners(
-        len(dead), len(alive), len(unknown), len(none),
-        _longest(dead), _longest(alive), _longest(unknown), _longest(none),
+        len(dead),
+        len(alive),
+        len(unknown),
+        len(none),
+        _longest(dead),
+        _longest(alive),
+        _longest(unknown),
+        _longest(none),
         why=found.proof,
         at_least=len(found.owners) >= found.owners_limit > 0,
         lost=sum(1 for o in dead if o.age_s is None or o.age_s <= timeout_s),
         dead_ids=frozenset(o.id for o in dead),
-    )  # fmt: skip
+    )
 
 
 def _longest(rows: Iterable[OwnerSample]) -> OwnerSample | None:

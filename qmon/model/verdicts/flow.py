@@ -37,16 +37,16 @@ PAUSED = Rule(
 
 
 _SILENT_S: Final = 20.0
+# An archiver has stopped once it is silent for this many times its longest break so far.
 _OFTEN: Final = 3.0
-"""An archiver has stopped once it is silent for this many times its longest break so far."""
+# … and this many times as many messages are done as at most when it came before.
 _MORE: Final = 2.0
-"""… and this many times as many messages are done as at most when it came before."""
 _KNOWN: Final = 1_000
+# Done messages from which it is raised: if rows have been archived before (known), and if none ever were.
 _NEVER: Final = 10_000
-"""Done messages from which it is raised: if rows have been archived before (known), and if none ever were."""
 _GROWN: Final = 100
+# Done messages grow once both this number and this share have been added: counts of them vary a little.
 _GROWN_SHARE: Final = 0.01
-"""Done messages grow once both this number and this share have been added: counts of them vary a little."""
 
 
 def _behind(s: RuleInput) -> str | None:
@@ -74,8 +74,8 @@ BEHIND = Rule(
 
 
 _STILL_S: Final = 20.0
+# Times that heads of other priorities must have moved: a message or two may be popped while one waits its turn.
 _OTHERS: Final = 5
-"""Times that heads of other priorities must have moved: a message or two may be popped while one waits its turn."""
 
 
 def _starved(s: RuleInput) -> str | None:
@@ -178,8 +178,8 @@ STUCK = Rule(
 )
 
 
+# Blockers that a proof names.
 _BLOCKERS: Final = 2
-"""Blockers that a proof names."""
 
 
 def _blocked(s: RuleInput) -> str | None:
@@ -213,9 +213,9 @@ BLOCKED = Rule(
 )
 
 
+# PostgreSQL counts a session's last pops up to ten seconds late, once it has fallen idle (`probes/counters.sql`):
+# sessions that have been idle for this long have not popped since.
 _QUIET_S: Final = 4.0
-"""PostgreSQL counts a session's last pops up to ten seconds late, once it has fallen idle (``probes/counters.sql``):
-sessions that have been idle for this long have not popped since."""
 _FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
 
 
@@ -316,8 +316,8 @@ def _ring_full(s: RuleInput) -> str | None:
     return f"{percent(s.fill.value)} of the slots hold messages, pushers wait"
 
 
+# Seconds that a message must have been ready while none was taken, where there is no rate of pops.
 _WAITS_S: Final = 20.0
-"""Seconds that a message must have been ready while none was taken, where there is no rate of pops."""
 
 
 def _not_taken(s: RuleInput) -> str | None:
@@ -334,8 +334,8 @@ def _not_taken(s: RuleInput) -> str | None:
     return f"{ready}, and none was taken for {duration(min(since))}" if len(since) == len(ages) else None
 
 
+# Seconds without any sign that messages leave the queue, after which it is no longer called healthy without rates.
 STILL_S: Final = 60.0
-"""Seconds without any sign that messages leave the queue, after which it is no longer called healthy without rates."""
 
 
 def _head_stays(s: RuleInput) -> str | None:

@@ -105,11 +105,12 @@ def _listed(names: list[str], word: str) -> str:
 
 HEALTHY: Final = "healthy"
 EMPTY: Final = "empty"
+# Nothing wrong is seen, but not enough is seen to call the queue healthy.
 CANNOT_TELL: Final = "cannot tell"
-"""Nothing wrong is seen, but not enough is seen to call the queue healthy."""
+# Since when it is not known whether messages leave the queue, among what `judge` returns for the next poll.
 _UNMOVED: Final = "unmoved"
-"""Since when it is not known whether messages leave the queue, among what ``judge`` returns for the next poll."""
 
+# The rules; of equally severe verdicts the earlier is shown first.
 RULES: Final[tuple[Rule, ...]] = (
     CANNOT_SEE,
     PAUSED,
@@ -144,13 +145,12 @@ RULES: Final[tuple[Rule, ...]] = (
     STARVED,
     BEHIND,
 )
-"""The rules; of equally severe verdicts the earlier is shown first."""
 _CODES: Final = frozenset(rule.code for rule in RULES)
 _RULE: Final = "rule "
 
 
+# A verdict that returns within this many seconds has gone on: it keeps its start.
 LULL_S: Final = 10.0
-"""A verdict that returns within this many seconds has gone on: it keeps its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +171,8 @@ class EvidenceSpan:
         return self.lapsed and now_at - self.last_at > LULL_S
 
 
+# By code of a verdict; `HEALTHY` is in it once the queue was seen well.
 Spans = Mapping[str, EvidenceSpan]
-"""By code of a verdict; ``HEALTHY`` is in it once the queue was seen well."""
 
 
 def judge(

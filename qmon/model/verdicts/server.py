@@ -21,18 +21,18 @@ from qmon.model.waits.horizon_holders import culprit, name_of, who
 from qmon.model.waits.known import LOG_WAITS, PAGE_LATCHES
 from qmon.model.waits.waiting import WaitRate
 
+# Rows below which any plan is good enough.
 STALE_ROWS: Final = 10_000
-"""Rows below which any plan is good enough."""
 STALE_TIMES: Final = 10.0
+# This many updates of the statistics in 20 seconds cost more than they are worth.
 ANALYZED_OFTEN: Final = 4
-"""This many updates of the statistics in 20 seconds cost more than they are worth."""
 
 
 # By engine the statement that brings statistics up to date, and where the server keeps the statements of deadlocks.
 _REFRESH: Final = {"postgres": "ANALYZE", "sqlserver": "UPDATE STATISTICS"}
 DEADLOCK_REPORTS: Final = {"postgres": "the server's log", "sqlserver": "the event session system_health"}
+# They tell which tables are the queue's.
 _TOTALS: Final = ("counters", "table_counters")
-"""They tell which tables are the queue's."""
 
 
 def _statistics(s: RuleInput) -> str | None:
@@ -68,19 +68,19 @@ def _table(s: RuleInput, place: int) -> str:
     return str(named) if named is not None else "the queue's table"
 
 
+# The hold time gives the server's own upkeep its turn: PostgreSQL's autovacuum comes round once a minute.
 STATISTICS = Rule(
     "statistics", Severity.NOTICE, 75.0, _statistics, probes=("statistics", "uses", *_TOTALS), unread=uncounted
 )
-"""The hold time gives the server's own upkeep its turn: PostgreSQL's autovacuum comes round once a minute."""
 
 
+# A single deadlock in a minute is retried and does no harm.
 FEWEST: Final = 2
-"""A single deadlock in a minute is retried and does no harm."""
+# Seconds since the last, at most.
 LATELY_S: Final = 6.0
-"""Seconds since the last, at most."""
 _SHOWN: Final = 70
+# An ODBC driver puts one before each statement.
 _SAVEPOINT: Final = re.compile(r"^SAVEPOINT \w+ ?; ?", re.IGNORECASE)
-"""An ODBC driver puts one before each statement."""
 _VERBS: Final = ("push", "push_batch", "pop", "pop_batch", "complete", "complete_batch", "fail", "requeue", "archive")
 
 
@@ -129,16 +129,16 @@ DEADLOCKS = Rule(
 )
 
 
+# The least share of the sessions at work that waits for the log.
 LOG_SHARE: Final = 0.5
-"""The least share of the sessions at work that waits for the log."""
+# Seconds of waiting for the log from which on the disk is slow, however many messages a commit has: a healthy one takes
+# a few milliseconds, also for many at a time.
 EACH_S: Final = 0.02
-"""Seconds of waiting for the log from which on the disk is slow, however many messages a commit has: a healthy one
-takes a few milliseconds, also for many at a time."""
 _SESSIONS: Final = 0.8
+# Messages moved (pushed, popped, completed) per commit, from and to: commits are then what limits the rate.
 _A_COMMIT: Final = (0.3, 2.0)
-"""Messages moved (pushed, popped, completed) per commit, from and to: commits are then what limits the rate."""
+# The least share of the sessions at work that waits for the log alone, where the disk is not slow.
 _MOST: Final = 0.8
-"""The least share of the sessions at work that waits for the log alone, where the disk is not slow."""
 _BATCH: Final = 10
 
 
@@ -187,8 +187,8 @@ LOG = Rule(
 )
 
 
+# The least share of the sessions at work that waits for a page in memory.
 LATCH_SHARE: Final = 0.25
-"""The least share of the sessions at work that waits for a page in memory."""
 LATCH_SESSIONS: Final = 2.0
 
 
@@ -260,18 +260,18 @@ LATCH = Rule(
 )
 
 
+# How many times more rows a pop must touch than before the holder began.
 TIMES: Final = 3.0
-"""How many times more rows a pop must touch than before the holder began."""
+# Rows touched per pop below which nobody would notice.
 LEAST_ROWS: Final = 10.0
-"""Rows touched per pop below which nobody would notice."""
+# Rows touched per pop that are too many, where nobody watched before the holder began.
 MANY_ROWS: Final = 50.0
-"""Rows touched per pop that are too many, where nobody watched before the holder began."""
 _DEAD: Final = 10_000
 _DEAD_S: Final = 60.0
+# Pages read per pop up to which it is merely what a few indexes cost (SQL Server).
 LEAST_READS: Final = 50.0
-"""Pages read per pop up to which it is merely what a few indexes cost (SQL Server)."""
+# Bytes of row versions that burden everybody on the server (SQL Server).
 LARGE: Final = 2**30
-"""Bytes of row versions that burden everybody on the server (SQL Server)."""
 
 
 def _held(s: RuleInput) -> str | None:

@@ -10,9 +10,10 @@ from qmon.model.samples.server_state import LimitsSample, LogSample, Replication
 from qmon.model.text import counted, duration, number, percent, size
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always
 
+# The share of what the log may come to from which the next write may fail.
 FULL: Final = 0.95
-"""The share of what the log may come to from which the next write may fail."""
 FILLING: Final = 0.8
+# By what SQL Server says in `log_reuse_wait_desc` what that means (documentation of `sys.databases`).
 FREED_BY: Final = {
     "LOG_BACKUP": "a log backup frees it",
     "ACTIVE_TRANSACTION": "the end of the oldest transaction frees it",
@@ -25,7 +26,6 @@ FREED_BY: Final = {
     "XTP_CHECKPOINT": "a checkpoint of memory-optimized tables frees it",
     "DATABASE_SNAPSHOT_CREATION": "a database snapshot is being made",
 }
-"""By what SQL Server says in ``log_reuse_wait_desc`` what that means (documentation of ``sys.databases``)."""
 
 
 def _state(s: RuleInput) -> ServerState | None:
@@ -75,17 +75,30 @@ def _oldest_writer(s: RuleInput) -> str:
 
 
 LOG_FULL = Rule(
-    "log full", Severity.CRITICAL, 0.0, lambda s: _log_from(s, FULL), explains=("log filling",),
-    cause=lambda _: "the log", keys={"3": always}, probes=("log",), unread=_unread("log"),
-)  # fmt: skip
+    "log full",
+    Severity.CRITICAL,
+    0.0,
+    lambda s: _log_from(s, FULL),
+    explains=("log filling",),
+    cause=lambda _: "the log",
+    keys={"3": always},
+    probes=("log",),
+    unread=_unread("log"),
+)
 LOG_FILLING = Rule(
-    "log filling", Severity.WARNING, 0.0, lambda s: _log_from(s, FILLING),
-    cause=lambda _: "the log", keys={"3": always}, probes=("log",), unread=_unread("log"),
-)  # fmt: skip
+    "log filling",
+    Severity.WARNING,
+    0.0,
+    lambda s: _log_from(s, FILLING),
+    cause=lambda _: "the log",
+    keys={"3": always},
+    probes=("log",),
+    unread=_unread("log"),
+)
 
 
+# Seconds of commits that a copy may lack without being called behind.
 BEHIND_S: Final = 60.0
-"""Seconds of commits that a copy may lack without being called behind."""
 _STANDS: Final = "not synchronizing"
 
 
@@ -131,9 +144,16 @@ def _first_stopped(s: RuleInput) -> str:
 
 
 NOT_SYNCHRONIZING = Rule(
-    "replica not synchronizing", Severity.WARNING, 20.0, _not_synchronizing, explains=("replica behind",),
-    cause=_first_stopped, keys={"3": always}, probes=("replication",), unread=_unread("replication"),
-)  # fmt: skip
+    "replica not synchronizing",
+    Severity.WARNING,
+    20.0,
+    _not_synchronizing,
+    explains=("replica behind",),
+    cause=_first_stopped,
+    keys={"3": always},
+    probes=("replication",),
+    unread=_unread("replication"),
+)
 
 
 def _most_behind(s: RuleInput) -> ReplicationSample | None:
@@ -156,13 +176,19 @@ def _name_behind(s: RuleInput) -> str:
 
 
 REPLICA_BEHIND = Rule(
-    "replica behind", Severity.NOTICE, 20.0, _behind,
-    cause=_name_behind, keys={"3": always}, probes=("replication",), unread=_unread("replication"),
-)  # fmt: skip
+    "replica behind",
+    Severity.NOTICE,
+    20.0,
+    _behind,
+    cause=_name_behind,
+    keys={"3": always},
+    probes=("replication",),
+    unread=_unread("replication"),
+)
 
 
+# The share of what temporary space may come to from which somebody's next sort or row version may fail.
 TEMP_FILLING_AT: Final = 0.9
-"""The share of what temporary space may come to from which somebody's next sort or row version may fail."""
 
 
 def share_of_temp(found: TempSpaceSample) -> float | None:
@@ -184,17 +210,27 @@ def _temp_filling(s: RuleInput) -> str | None:
 
 
 TEMP_FILLING = Rule(
-    "tempdb filling", Severity.WARNING, 0.0, _temp_filling,
-    cause=lambda _: "tempdb", keys={"3": always}, probes=("temp_space",), unread=_unread("temp_space"),
-)  # fmt: skip
+    "tempdb filling",
+    Severity.WARNING,
+    0.0,
+    _temp_filling,
+    cause=lambda _: "tempdb",
+    keys={"3": always},
+    probes=("temp_space",),
+    unread=_unread("temp_space"),
+)
 
 
 AT_LIMIT_AT: Final = 0.95
+# By field of `LimitsSample` what it is called. Memory is none: a cache fills what there is.
 LIMITED: Final = {
-    "cpu": "processor time", "data_io": "reads and writes", "log_write": "log writes", "workers": "workers",
-    "sessions": "sessions", "storage": "storage",
-}  # fmt: skip
-"""By field of ``LimitsSample`` what it is called. Memory is none: a cache fills what there is."""
+    "cpu": "processor time",
+    "data_io": "reads and writes",
+    "log_write": "log writes",
+    "workers": "workers",
+    "sessions": "sessions",
+    "storage": "storage",
+}
 
 
 def reached(limits: LimitsSample | None) -> tuple[str, ...]:
@@ -217,14 +253,19 @@ def _at_limit(s: RuleInput) -> str | None:
 
 
 AT_LIMIT = Rule(
-    "at its limit", Severity.WARNING, 45.0, _at_limit,
-    cause=lambda _: "the service's limits", keys={"3": always}, probes=("limits", "pool_limits"),
+    "at its limit",
+    Severity.WARNING,
+    45.0,
+    _at_limit,
+    cause=lambda _: "the service's limits",
+    keys={"3": always},
+    probes=("limits", "pool_limits"),
     unread=_unread("limits"),
-)  # fmt: skip
+)
 
 
+# Seconds after which a serverless database may pause at the earliest, if nobody is connected.
 ALONE_S: Final = 900.0
-"""Seconds after which a serverless database may pause at the earliest, if nobody is connected."""
 
 
 def _kept_awake(s: RuleInput) -> str | None:
@@ -237,9 +278,15 @@ def _kept_awake(s: RuleInput) -> str | None:
 
 
 KEPT_AWAKE = Rule(
-    "kept awake", Severity.NOTICE, ALONE_S, _kept_awake,
-    cause=lambda _: "qmon", keys={"q": always}, probes=("service",), unread=_unread("service"),
-)  # fmt: skip
+    "kept awake",
+    Severity.NOTICE,
+    ALONE_S,
+    _kept_awake,
+    cause=lambda _: "qmon",
+    keys={"q": always},
+    probes=("service",),
+    unread=_unread("service"),
+)
 
 
 def _use_of(s: RuleInput) -> StatementUse | None:
@@ -265,9 +312,14 @@ def _plans_unread(s: RuleInput) -> bool:
 
 
 PLAN_REGRESSED = Rule(
-    "plan regressed", Severity.WARNING, 0.0, _regressed, keys={"3": always}, probes=("plans", "plan_history"),
+    "plan regressed",
+    Severity.WARNING,
+    0.0,
+    _regressed,
+    keys={"3": always},
+    probes=("plans", "plan_history"),
     unread=_plans_unread,
-)  # fmt: skip
+)
 
 
 def _failed_over(s: RuleInput) -> str | None:
@@ -279,7 +331,10 @@ def _failed_over(s: RuleInput) -> str | None:
 
 
 FAILED_OVER = Rule(
-    "failed over", Severity.WARNING, 0.0, _failed_over,
+    "failed over",
+    Severity.WARNING,
+    0.0,
+    _failed_over,
     cause=lambda s: s.target.failed_over.now if s.target.failed_over is not None else "",
     keys={"7": always},
-)  # fmt: skip
+)

@@ -14,20 +14,20 @@ from typing import Final
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.waits.graph import bits, cycles, reached
 
+# A session's number, and the name of a prepared transaction (whose number is 0).
 Key = tuple[int, str]
-"""A session's number, and the name of a prepared transaction (whose number is 0)."""
 
 
 class Role(StrEnum):
     """What a session is in the forest."""
 
+    # A head blocker without a statement under way, in an open transaction.
     IDLE = "idle in transaction"
-    """A head blocker without a statement under way, in an open transaction."""
     PREPARED = "prepared"
     RUNNING = "running"
     WAITING = "waiting"
+    # It waits, directly or not, for itself.
     CYCLE = "cycle"
-    """It waits, directly or not, for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,16 @@ def forest(rows: Sequence[BlockingSample], held: Mapping[int, tuple[Held, ...]] 
         mine = {order[i] for i in bits(reach[key])}
         waits = [w for k in mine if (w := people[k].waiting_s) is not None]
         return ForestLine(
-            people[key], _role(people[key], waits_for[key], key in circles), rails, waits_for[key], len(mine),
-            len(behind[key]), max(waits, default=None), again, (held or {}).get(key[0], ()) if key[0] else (),
-        )  # fmt: skip
+            people[key],
+            _role(people[key], waits_for[key], key in circles),
+            rails,
+            waits_for[key],
+            len(mine),
+            len(behind[key]),
+            max(waits, default=None),
+            again,
+            (held or {}).get(key[0], ()) if key[0] else (),
+        )
 
     tops = [k for k in people if all(b in group[k] for one in group[k] for b in waits_for[one])]
     tops = sorted({min(group[k], key=rank) for k in tops}, key=rank)

@@ -8,10 +8,10 @@ from typing import Final
 from qmon.model.samples.horizon import HolderKind, HorizonSample
 from qmon.model.text import duration
 
+# Seconds below which a holder does not matter.
 LONG_S: Final = 15.0
-"""Seconds below which a holder does not matter."""
+# The same in transaction ids drawn since, where the server does not say since when.
 _AGED: Final = 10_000
-"""The same in transaction ids drawn since, where the server does not say since when."""
 
 
 def is_long(holder: HorizonSample) -> bool:

@@ -94,6 +94,7 @@ _PARALLEL = Meaning(
     "an index in the order of pops; max_parallel_workers_per_gather = 0",
 )
 
+# By the event's name in small letters: spellings differ between versions, and so do classes.
 MEANT_POSTGRES: Final[dict[str, Meaning]] = {
     "": Meaning("nothing: it runs on a processor", "work; with many more than processors they queue up", ""),
     "buffercontent": _HOT,
@@ -169,15 +170,14 @@ MEANT_POSTGRES: Final[dict[str, Meaning]] = {
     "parallelfinish": _PARALLEL,
     "pgsleep": Meaning("pg_sleep", "a poller asleep", "nothing"),
 }
-"""By the event's name in small letters: spellings differ between versions, and so do classes."""
 
 _BENIGN_KINDS: Final = frozenset({"Activity", "Extension"})
 _BENIGN_POSTGRES: Final = frozenset({"pgsleep", "clientread", "checkpointwritedelay"})
 
+# Waits of a commit for its log, in small letters.
 LOG_WAITS: Final = frozenset({"walsync", "walwrite", "commitdelay", "writelog", "syncrep", "hadr_sync_commit"})
-"""Waits of a commit for its log, in small letters."""
+# Waits for a latch on a page in memory, in small letters.
 PAGE_LATCHES: Final = frozenset({"buffercontent", "buffer_content", "pagelatch_ex", "pagelatch_sh", "pagelatch_up"})
-"""Waits for a latch on a page in memory, in small letters."""
 
 
 def meaning(kind: str, event: str) -> Meaning | None:

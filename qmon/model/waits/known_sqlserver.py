@@ -82,6 +82,7 @@ _FILE: Final[Words] = (
     "make files large enough beforehand; sensible growth; no auto-shrink",
 )
 
+# By the wait's name in small letters; latch classes with `latch` before them.
 MEANT: Final[dict[str, Words]] = {
     "pagelatch_ex": _EX,
     "pagelatch_sh": _SH,
@@ -182,7 +183,6 @@ MEANT: Final[dict[str, Words]] = {
         "shorter readers",
     ),
 }
-"""By the wait's name in small letters; latch classes with ``latch`` before them."""
 
 _NAMES: Final = """
 broker_eventhandler broker_receive_waitfor broker_task_stop broker_to_flush broker_transmitter checkpoint_queue
@@ -199,5 +199,5 @@ sqltrace_buffer_flush sqltrace_incremental_flush_sleep sqltrace_wait_entries sta
 ucs_session_registration vdi_client_other waitfor waitfor_taskshutdown wait_for_results wait_xtp_ckpt_close
 wait_xtp_host_wait wait_xtp_offline_ckpt_new_log wait_xtp_recovery buffer trace_controller
 """
+# Names in small letters. The latch class `buffer` is the sum of the page waits, which stand by themselves.
 BENIGN: Final = frozenset(_NAMES.split())
-"""Names in small letters. The latch class ``buffer`` is the sum of the page waits, which stand by themselves."""

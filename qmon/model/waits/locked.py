@@ -22,10 +22,10 @@ from qmon.model.waits.blocking import ForestLine, Key, Role, forest
 
 WAITED_S: Final = 3.0
 HELD_S: Final = 5.0
+# Where a message is in progress only while its popper's transaction is open, fewer rows may be a batch at work.
 MANY_ROWS: Final = 100
-"""Where a message is in progress only while its popper's transaction is open, fewer rows may be a batch at work."""
+# The one mode in which a session can wait for a table of PostgreSQL while pops go on: that of VACUUM and ANALYZE.
 _LETS_POP: Final = "ShareUpdateExclusiveLock"
-"""The one mode in which a session can wait for a table of PostgreSQL while pops go on: that of VACUUM and ANALYZE."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,11 +88,13 @@ def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
     rates.sort(key=lambda rate: (-rate.sessions, rate.kind, rate.event))
     samples = now.samples - before.samples if now.samples is not None and before.samples is not None else None
     return Waiting(
-        now.source, seconds, samples,
+        now.source,
+        seconds,
+        samples,
         tuple(r for r in rates if not benign(r.kind, r.event) and r.kind != "latch"),
         tuple(r for r in rates if r.kind == "latch" and not benign(r.kind, r.event)),
         tuple(r for r in rates if benign(r.kind, r.event)),
-    )  # fmt: skip
+    )
 
 
 def _seconds_between(before: WaitTotals, now: WaitTotals) -> float | None:
@@ -121,6 +123,11 @@ def _rate(total: WaitTotal, was: WaitTotal | None, waited: float, seconds: float
         before = (was.signal_s or 0.0) if was is not None else 0.0
         signal = min(1.0, max(0.0, total.signal_s - before) / waited)
     return WaitRate(
-        total.kind, total.event, waited / seconds, share,
-        None if count is None else count / seconds, waited / count if count else None, signal,
-    )  # fmt: skip
+        total.kind,
+        total.event,
+        waited / seconds,
+        share,
+        None if count is None else count / seconds,
+        waited / count if count else None,
+        signal,
+    )

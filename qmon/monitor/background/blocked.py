@@ -14,8 +14,8 @@ from qmon.model.samples.deadlocks import BlockedReport, BlockedSample, ReportFil
 from qmon.monitor.probes.statements import StatementCache
 from qmon.redact import hide_passwords
 
+# Between two readings, or more where one took long.
 EVERY_S: Final = 60.0
-"""Between two readings, or more where one took long."""
 _KEPT: Final = 20
 _CHARS: Final = 200
 _NEWEST: Final = (10_000, 0)
@@ -28,11 +28,11 @@ class BlockedReports:
     """
 
     def __init__(self, engine: Engine) -> None:
+        # Whether this engine has such reports.
         self.able = queries.exists(engine.name, "probe/blocked_reports", _NEWEST)
-        """Whether this engine has such reports."""
         self._found: deque[BlockedReport] = deque(maxlen=_KEPT)
+        # The file that was read, as it was asked for and as the server calls it, and the last block that counts.
         self._after: tuple[str, str, int] | None = None
-        """The file that was read, as it was asked for and as the server calls it, and the last block that counts."""
         self._lock = threading.Lock()
 
     def known(self) -> tuple[BlockedReport, ...]:

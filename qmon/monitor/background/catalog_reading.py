@@ -16,10 +16,10 @@ from qmon.engines.base import Connection
 from qmon.monitor.catalog.resolve import NOTHING, Resolved
 
 EVERY_S: Final = 120.0
+# Seconds between readings while a queue is gone, or a table was locked.
 LOST_S: Final = 3.0
-"""Seconds between readings while a queue is gone, or a table was locked."""
+# … but at least this many times what a reading takes.
 _COST_FACTOR: Final = 30.0
-"""… but at least this many times what a reading takes."""
 
 Resolve = Callable[[Connection, Resolved], Resolved]
 
@@ -34,18 +34,18 @@ class CatalogReading:
         self._resolve = resolve
         self._clock = clock
         self._lock = threading.Lock()
+        # What was found last when it was asked for; `None`: it is not.
         self._before: Resolved | None = None
-        """What was found last when it was asked for; ``None``: it is not."""
+        # What was read since, and how long that took.
         self._found: tuple[Resolved, float] | None = None
-        """What was read since, and how long that took."""
         self._resolved = NOTHING
         self._seen: Mapping[str, frozenset[str]] = {}
         self._read_at = float("-inf")
         self._again_s = LOST_S
+        # What was found so far counts for nothing: queues are found in another way from now on.
         self.anew = False
-        """What was found so far counts for nothing: queues are found in another way from now on."""
+        # Something is missing that may come back: it is read again soon.
         self.gone = False
-        """Something is missing that may come back: it is read again soon."""
 
     def find_by(self, resolve: Resolve) -> None:
         """Find the queues this way from now on; from any thread."""

@@ -36,30 +36,34 @@ from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import StatementCache
 
 _HEAD_EVERY_S: Final = 10.0
+# Where a full search is cheap, the polls themselves make one, and say when it no longer is.
 _CHEAP_HEAD_EVERY_S: Final = 60.0
-"""Where a full search is cheap, the polls themselves make one, and say when it no longer is."""
+# Seconds from one cheap search to the next, of any queue: where there are many, each comes round less often.
 _HEAD_REST_S: Final = 0.2
-"""Seconds from one cheap search to the next, of any queue: where there are many, each comes round less often."""
 _TRIES: Final = 3
 _TRY_AGAIN_S: Final = 60.0
+# Seconds until the next try after a lock timeout: a try costs the server a second of waiting, and reads nothing.
 _LOCK_AGAIN_S: Final = 5.0
-"""Seconds until the next try after a lock timeout: a try costs the server a second of waiting, and reads nothing."""
+# Seconds after which the server's counters include what was committed before (PostgreSQL: one).
 _SETTLED_S: Final = 2.5
-"""Seconds after which the server's counters include what was committed before (PostgreSQL: one)."""
 _DEAR_HEAD_S: Final = 0.001
 _DEADLINE_S: Final = 30.0
 _IDLE_S: Final = 1.0
 _GRAPHS: Final = ("", "graphs")
 _CATALOG: Final = ("", "catalog")
+# The tasks that are of the target as a whole, not of a queue.
 _ALONG: Final = (("", "jobs"), ("", "blocked"))
-"""The tasks that are of the target as a whole, not of a queue."""
+# What some kinds of tasks are called where they fail.
 _PROBES: Final = {
-    "plans": "plans", "jobs": "jobs", "blocked": "blocked_reports", "fragments": "fragmentation",
-    "graphs": "deadlock_graphs", "catalog": "catalog",
-}  # fmt: skip
-"""What some kinds of tasks are called where they fail."""
+    "plans": "plans",
+    "jobs": "jobs",
+    "blocked": "blocked_reports",
+    "fragments": "fragmentation",
+    "graphs": "deadlock_graphs",
+    "catalog": "catalog",
+}
+# The due time of a task under way; another one was set meanwhile, and stands.
 _UNDER_WAY: Final = float("inf")
-"""The due time of a task under way; another one was set meanwhile, and stands."""
 
 
 @dataclass(slots=True)
@@ -70,12 +74,12 @@ class _Task:
     kind: str
     due_at: float = 0.0
     wanted: bool = True
+    # It is not repeated sooner than that.
     rest_s: float = 0.0
-    """It is not repeated sooner than that."""
     begun_at: float = float("-inf")
+    # Count once more soon: what is carried on from a count that was made in a burst is wrong by what the counters had
+    # not seen yet.
     again: bool = True
-    """Count once more soon: what is carried on from a count that was made in a burst is wrong by what the counters
-    had not seen yet."""
 
 
 class ExactCounts(BackgroundReader):
@@ -101,23 +105,23 @@ class ExactCounts(BackgroundReader):
         self._tasks: dict[tuple[str, str], _Task] = {}
         self._heads: dict[str, tuple[bool, str | None]] = {}
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
+        # How often each queue was forgotten: what was begun before is left out.
         self._forgotten: dict[str, int] = {}
-        """How often each queue was forgotten: what was begun before is left out."""
         self._catalog = catalog
+        # The last connection was not to be had.
         self._refused = False
-        """The last connection was not to be had."""
         self._fragments = FragmentationReader(engine)
+        # What the plans of the queues are read by.
         self.plan_reader = PlanReader(engine)
-        """What the plans of the queues are read by."""
+        # What the jobs of the server's scheduler are read by.
         self.job_reader = jobs.JobReader(engine)
-        """What the jobs of the server's scheduler are read by."""
+        # The reports of blocked processes.
         self.blocked = blocked.BlockedReports(engine)
-        """The reports of blocked processes."""
         self._graphs = deadlocks.DeadlockReports(engine)
+        # What has been read of the tables here.
         self.own = OwnUses()
-        """What has been read of the tables here."""
+        # The counts of whole tables.
         self.counts = ScanCounts(engine, self.own, clock, budget or Budget(), within_s)
-        """The counts of whole tables."""
 
     def use(self, specs: Sequence[Spec]) -> None:
         """Read these queues from now on."""
@@ -319,9 +323,13 @@ class ExactCounts(BackgroundReader):
             begun = self._forgotten.get(task.queue, 0)
         started = self._clock()
         every = {
-            "head": 0.0, "fragments": EVERY_S, "graphs": deadlocks.EVERY_S, "jobs": jobs.EVERY_S,
-            "blocked": blocked.EVERY_S, "plans": plans.every_s(len(self._queues)),
-        }.get(task.kind, _SETTLED_S)  # fmt: skip
+            "head": 0.0,
+            "fragments": EVERY_S,
+            "graphs": deadlocks.EVERY_S,
+            "jobs": jobs.EVERY_S,
+            "blocked": blocked.EVERY_S,
+            "plans": plans.every_s(len(self._queues)),
+        }.get(task.kind, _SETTLED_S)
         given_up = counted = False
         try:
             if task.kind == "catalog" and self._catalog is not None:

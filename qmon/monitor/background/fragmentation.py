@@ -14,12 +14,12 @@ from qmon.model.text import size
 from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
+# Not in the first minute: a command that ends soon does without.
 FIRST_S: Final = 60.0
-"""Not in the first minute: a command that ends soon does without."""
+# Between two indexes of a queue, or more where one took long.
 EVERY_S: Final = 60.0
-"""Between two indexes of a queue, or more where one took long."""
+# Of larger indexes (781 MB) it is not read: a level above the leaves has up to an eighth of their number.
 MOST_PAGES: Final = 100_000
-"""Of larger indexes (781 MB) it is not read: a level above the leaves has up to an eighth of their number."""
 _NEWEST: Final = (10_000, 0)
 _HEAP: Final = "not read of a heap: that would read the whole table"
 
@@ -36,8 +36,8 @@ class FragmentationReader:
     """What has been read so far. The thread of the background reader reads, that of the poll asks."""
 
     def __init__(self, engine: Engine) -> None:
+        # Whether this engine has such a probe.
         self.able = queries.exists(engine.name, "probe/fragmentation", _NEWEST)
-        """Whether this engine has such a probe."""
         self._rounds: dict[str, _Round] = {}
         self._lock = threading.Lock()
 

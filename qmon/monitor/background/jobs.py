@@ -16,8 +16,8 @@ from qmon.model.samples.jobs import Jobs, JobStepSample, QueueJob
 from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
+# Between two readings, or more where one took long: jobs are made and changed seldom.
 EVERY_S: Final = 600.0
-"""Between two readings, or more where one took long: jobs are made and changed seldom."""
 _CHARS: Final = 4_000
 _NEWEST: Final = (10_000, 0)
 _POPS: Final = ("pop", "pop_batch")
@@ -27,8 +27,8 @@ class JobReader:
     """What has been read so far. The thread of the background reader reads, that of the poll asks."""
 
     def __init__(self, engine: Engine) -> None:
+        # Whether this engine has such jobs.
         self.able = queries.exists(engine.name, "probe/jobs", _NEWEST)
-        """Whether this engine has such jobs."""
         self._known: Jobs | None = None
         self._lock = threading.Lock()
 

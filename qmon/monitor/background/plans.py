@@ -20,8 +20,8 @@ from qmon.redact import hide_passwords
 
 _MOST: Final = 40
 _CHARS: Final = 400
+# So many of a queue are kept.
 _STATEMENTS: Final = 3
-"""So many of a queue are kept."""
 _POPS: Final = ("pop", "pop_batch")
 _NEWEST: Final = (10_000, 0)
 _NO_HISTORY: Final = "this server does not remember plans: Query Store came with SQL Server 2016"
@@ -32,12 +32,12 @@ class PlanReader:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        # Whether this engine has such a probe.
         self.able = queries.exists(engine.name, "probe/plans", _NEWEST)
-        """Whether this engine has such a probe."""
         self._read: dict[str, QueuePlans] = {}
         self._lock = threading.Lock()
+        # By queue and statement the totals at the last reading, where the server has no more than totals.
         self._totals: dict[str, dict[str, PlanSample]] = {}
-        """By queue and statement the totals at the last reading, where the server has no more than totals."""
 
     def keep(self, queues: frozenset[str]) -> None:
         """Forget the queues that are gone."""
@@ -68,8 +68,11 @@ class PlanReader:
             return QueuePlans(queue, history.read_at, unread=history.why)
         pops = [found.name for verb in _POPS if (found := spec.layout.routine(verb)) is not None]
         values: dict[str, Value] = {
-            "name": table, "pops": self._engine.texts(pops), "limit": _MOST, "chars": _CHARS,
-        }  # fmt: skip
+            "name": table,
+            "pops": self._engine.texts(pops),
+            "limit": _MOST,
+            "chars": _CHARS,
+        }
         names = {"counts": (history.home, "pg_stat_statements")}
         plans = records(PlanSample, connection.fetch(statements.of("plans", PlanSample, values, names).bound))
         words = "|".join(map(re.escape, (table, *pops)))
@@ -77,9 +80,10 @@ class PlanReader:
         mine = self._since_last(queue, [plan for plan in plans if word.search(plan.statement)])
         kept = {use.plan.statement_id for use in statements_of(mine)[:_STATEMENTS]}
         return QueuePlans(
-            queue, history.read_at,
+            queue,
+            history.read_at,
             tuple(replace(p, statement=hide_passwords(p.statement)) for p in mine if p.statement_id in kept),
-        )  # fmt: skip
+        )
 
     def _since_last(self, queue: str, found: list[PlanSample]) -> list[PlanSample]:
         """Of totals what was added since the last reading, with what there was then as before; plans as they are."""
@@ -94,6 +98,11 @@ def _added(before: PlanSample | None, now: PlanSample) -> PlanSample:
     if before is None or now.calls < before.calls or now.reads < before.reads:
         return now
     return replace(
-        now, calls=now.calls - before.calls, reads=now.reads - before.reads, spent_s=now.spent_s - before.spent_s,
-        calls_before=before.calls, reads_before=before.reads, spent_before_s=before.spent_s,
-    )  # fmt: skip
+        now,
+        calls=now.calls - before.calls,
+        reads=now.reads - before.reads,
+        spent_s=now.spent_s - before.spent_s,
+        calls_before=before.calls,
+        reads_before=before.reads,
+        spent_before_s=before.spent_s,
+    )

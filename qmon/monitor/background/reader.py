@@ -14,15 +14,15 @@ from qmon.errors import NoConnectionLeft, QmonError
 
 _GRACE_S: Final = 2.0
 _BACK_OFF_S: Final = 5.0
+# Where the server has no connection left, it is not asked for one more often.
 _FULL_S: Final = 60.0
-"""Where the server has no connection left, it is not asked for one more often."""
 
 
 class BackgroundReader(ABC):
     """The thread, its connection and its end. What both sides touch is guarded by ``_lock``."""
 
+    # Of the thread.
     NAME: ClassVar[str]
-    """Of the thread."""
 
     def __init__(
         self, engine: Engine, connect: Callable[[Session], Connection], clock: Callable[[], float] = time.monotonic
@@ -31,10 +31,10 @@ class BackgroundReader(ABC):
         self._log = logging.getLogger(type(self).__module__)
         self._connect = connect
         self._clock = clock
+        # How many qmons share what such readers may cost.
         self.qmons = 1
-        """How many qmons share what such readers may cost."""
+        # The share of one of the server's processors that it takes all the time.
         self.share = 0.0
-        """The share of one of the server's processors that it takes all the time."""
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._closed = False

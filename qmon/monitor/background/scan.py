@@ -23,12 +23,12 @@ from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
+# Seconds from the end of one scan of a table to the next, at least.
 EVERY_S: Final = 5.0
-"""Seconds from the end of one scan of a table to the next, at least."""
+# Pages (64 MB) up to which a command that ends counts a table faster: within a few seconds.
 AT_ONCE_PAGES: Final = 8192
-"""Pages (64 MB) up to which a command that ends counts a table faster: within a few seconds."""
+# Pages a second at most, of all queues of a target together: 16 MB/s.
 _PAGES_S: Final = 2000.0
-"""Pages a second at most, of all queues of a target together: 16 MB/s."""
 _RANGE_S: Final = 0.005
 _FEWEST, _MOST, _FIRST = 16, 2048, 128
 _LEAST_OF: Final = 8

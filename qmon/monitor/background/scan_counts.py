@@ -19,8 +19,8 @@ from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
+# The rest after a count that cannot be split, as a multiple of its time: half a per cent of one processor.
 COST_FACTOR: Final = 200.0
-"""The rest after a count that cannot be split, as a multiple of its time: half a per cent of one processor."""
 _WHOLE_EVERY_S: Final = 60.0
 _TRUSTED_S: Final = 60.0
 _TRUSTED_FEW_S: Final = 10.0
@@ -28,8 +28,8 @@ _TRUSTED_FEW_S: Final = 10.0
 # its counters stand still.
 _FEW_PAGES: Final = 512
 
+# What the server's counters say of a table: the same as long as nobody has written.
 Version = tuple[int, ...]
-"""What the server's counters say of a table: the same as long as nobody has written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class ScanCounts:
         self._trusted_until: dict[str, float] = {}
         self._parts: dict[str, tuple[int, ...]] = {}
         self._problems: dict[str, str] = {}
+        # Tables counted so far.
         self.done = 0
-        """Tables counted so far."""
 
     def keep(self, queues: Collection[str]) -> None:
         """Forget every queue but these: those that are gone, and those whose table or layout is another one."""

@@ -29,18 +29,18 @@ from qmon.monitor.source import Focus
 from qmon.redact import hide_passwords
 
 EVERY_S: Final = 0.25
+# Where nobody was seen waiting for ten seconds. The server breaks a deadlock after a second, so that it is seen.
 QUIET_S: Final = 0.5
-"""Where nobody was seen waiting for ten seconds. The server breaks a deadlock after a second, so that it is seen."""
 _QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
 AWAY_S: Final = 2.0
 _COST_FACTOR: Final = 667.0
+# A sample is followed by a rest of so many times its cost, at least.
 _COST_FACTOR_CLOSELY: Final = 200.0
-"""A sample is followed by a rest of so many times its cost, at least."""
+# The processor time of a sample, as a multiple of what passes between the clocks around it (measured).
 _AROUND: Final = 2.0
-"""The processor time of a sample, as a multiple of what passes between the clocks around it (measured)."""
+# Weight of a sample: the time since the one before, capped at this many times the planned interval.
 _LONGEST: Final = 2.5
-"""Weight of a sample: the time since the one before, capped at this many times the planned interval."""
 _LEAST_OF: Final = 16
 _DEADLINE_S: Final = 5.0
 _CIRCLES: Final = {"limit": 50, "chars": 200}

@@ -15,10 +15,10 @@ from qmon.monitor.catalog.complete_layout import find_sequence
 from qmon.monitor.catalog.state_values import known_values
 
 INSTEAD: Final = "the table is scanned for it instead"
+# Figures that the positions of a ring and the slots around them give.
 _OF_A_RING: Final = ("ready", "in_progress", "oldest", "rates", "fill")
-"""Figures that the positions of a ring and the slots around them give."""
+# Types of columns that a list goes by: equal values have equal texts, and the text means that value.
 _GOES_BY: Final = (WHOLE | TEXTS | RANDOM_IDS | TIME_TYPES | {"date"}) - {"enum", "ntext"}
-"""Types of columns that a list goes by: equal values have equal texts, and the text means that value."""
 _NOT_TOLD_APART: Final = "the server counts updates, and pops cannot be told from completions"
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
 _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
@@ -183,9 +183,10 @@ class _Reader:
         if self.order_by is None:
             kind = self.type_of(layout.id)
             reason = (
-                f"ids are {kind}, in no order, and no index leads with the time of the push" if layout.id
+                f"ids are {kind}, in no order, and no index leads with the time of the push"
+                if layout.id
                 else "the table has no column that orders its messages"
-            )  # fmt: skip
+            )
             if layout.enqueued_at is None and layout.due_at is None:
                 self.unknown["oldest"] = reason
             else:
@@ -234,9 +235,7 @@ class _Reader:
         elif (index := self._index_of("ready", (due,))) is not None:
             self.indexes["due"] = index.name
         else:
-            self.slow["scheduled"] = (
-                f"no index leads to what is due: {INSTEAD}; {self._wanted('ready', due)}"
-            )  # fmt: skip
+            self.slow["scheduled"] = f"no index leads to what is due: {INSTEAD}; {self._wanted('ready', due)}"
 
     def in_progress(self) -> None:
         """The messages in progress and the stuck ones among them."""

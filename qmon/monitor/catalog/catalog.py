@@ -19,14 +19,14 @@ from qmon.monitor.catalog.predicate import Condition, condition
 
 Record = TypeVar("Record")
 
+# Tables asked about in one statement.
 _CHUNK: Final = 500
-"""Tables asked about in one statement."""
+# Tables asked about one by one.
 _SINGLY: Final = 200
-"""Tables asked about one by one."""
+# The share of the rows inserted from which on rows are deleted as a rule.
 _DELETED: Final = 0.3
-"""The share of the rows inserted from which on rows are deleted as a rule."""
+# Ends the name of a statement that tells less and asks less of the server: for one that cannot run the full one.
 _PLAIN: Final = "_plain"
-"""Ends the name of a statement that tells less and asks less of the server: for one that cannot run the full one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +213,8 @@ class Catalog:
         self.engine = engine
         self._role = ""
         self._columns: dict[int, tuple[ColumnRow, ...]] = {}
+        # Tables of which something could not be read, since somebody keeps even readers away.
         self.locked: set[int] = set()
-        """Tables of which something could not be read, since somebody keeps even readers away."""
 
     def ask(
         self, kind: type[Record], name: str, names: Mapping[str, queries.Name] | None = None, **values: Value

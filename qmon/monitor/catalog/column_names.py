@@ -9,18 +9,44 @@ from typing import Final, Literal
 from qmon.model.layout.zones import TIME_TYPES
 
 Role = Literal[
-    "id", "state", "flag", "started_at", "finished_at", "failed_at", "enqueued_at", "due_at",
-    "lease", "heartbeat", "session", "owner_name",
-    "attempts", "priority", "payload", "error", "slot", "message_id", "reference_count", "turn",
-]  # fmt: skip
+    "id",
+    "state",
+    "flag",
+    "started_at",
+    "finished_at",
+    "failed_at",
+    "enqueued_at",
+    "due_at",
+    "lease",
+    "heartbeat",
+    "session",
+    "owner_name",
+    "attempts",
+    "priority",
+    "payload",
+    "error",
+    "slot",
+    "message_id",
+    "reference_count",
+    "turn",
+]
 
 WHOLE: Final = frozenset({"bigint", "integer", "int", "smallint", "tinyint", "numeric", "decimal"})
 TEXTS: Final = frozenset(
     {
-        "text", "character varying", "character", "citext", "enum", "name",
-        "varchar", "nvarchar", "char", "nchar", "ntext",
+        "text",
+        "character varying",
+        "character",
+        "citext",
+        "enum",
+        "name",
+        "varchar",
+        "nvarchar",
+        "char",
+        "nchar",
+        "ntext",
     }
-)  # fmt: skip
+)
 TRUTHS: Final = frozenset({"boolean", "bit"})
 BLOBS: Final = frozenset({"bytea", "json", "jsonb", "xml", "varbinary", "image", "hstore"})
 RANDOM_IDS: Final = frozenset({"uuid", "uniqueidentifier"})

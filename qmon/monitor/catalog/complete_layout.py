@@ -18,8 +18,8 @@ RINGS: Final = frozenset({"ring", "ring_classic", "ring_pointer", "ring_subscrib
 _TIMES: Final = ("started_at", "enqueued_at", "due_at")
 _NAMED: Final = ("id", *_TIMES, "attempts", "priority", "payload", "error")
 
+# What is known of the values of a column.
 Values = Callable[[str], Known]
-"""What is known of the values of a column."""
 
 
 def complete(

@@ -17,15 +17,15 @@ from qmon.model.layout.zones import UNKNOWN
 from qmon.model.text import duration
 from qmon.monitor.catalog.catalog import Catalog, TableDetails
 
+# So far behind a clock a time still fits it: the row is not brand-new, or its transaction began before.
 _NEW_S: Final = 300.0
-"""So far behind a clock a time still fits it: the row is not brand-new, or its transaction began before."""
+# So far ahead: times are whole seconds here, and may be rounded up to them.
 _AHEAD_S: Final = 2.0
-"""So far ahead: times are whole seconds here, and may be rounded up to them."""
 _CLOSE_S: Final = 60.0
 _QUARTER_S: Final = 900
 _MOST_AHEAD_S: Final = 14 * 3600
+# Times of ids in order that go back by more than this are no mere delay between the begin of two transactions.
 _BACK_S: Final = 600.0
-"""Times of ids in order that go back by more than this are no mere delay between the begin of two transactions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,10 @@ def comparison(column: str, rows: Sequence[TimesRow]) -> tuple[str, ...]:
 
 def _fitting(newest: datetime, utc: datetime, local: datetime) -> str:
     fits = [
-        name for name, clock in (('"utc"', utc), ('"local"', local))
+        name
+        for name, clock in (('"utc"', utc), ('"local"', local))
         if -_AHEAD_S <= (clock - newest).total_seconds() <= _NEW_S
-    ]  # fmt: skip
+    ]
     if fits:
         return f"{' and '.join(fits)} would fit"
     ahead_s = (newest - utc).total_seconds()

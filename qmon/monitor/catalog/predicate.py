@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+# Values that a column may take, as text; `None` is NULL.
 Allowed = frozenset[str | None]
-"""Values that a column may take, as text; ``None`` is NULL."""
 
 _CAST: Final = (
     r"::\s*(?:character\s+varying|double\s+precision|bit\s+varying|(?:timestamp|time)\s+with(?:out)?\s+time\s+zone"

@@ -20,8 +20,8 @@ from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likel
 from qmon.monitor.catalog.newest_times import compared_tables
 from qmon.monitor.catalog.resolve import Resolved, resolve
 
+# By table the queue that somebody has described, as `qmon.toml` has it; `None`: it is no queue.
 Answered = Mapping[TableName, Mapping[str, object] | None]
-"""By table the queue that somebody has described, as ``qmon.toml`` has it; ``None``: it is no queue."""
 
 
 def known_and_found(

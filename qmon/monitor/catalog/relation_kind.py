@@ -11,13 +11,14 @@ from qmon.model.layout.layout import TableName
 from qmon.monitor.catalog.catalog import Catalog
 
 _ELSEWHERE: Final = "make that server a target of its own and name the table there"
+# What to do where it does not hang on what the thing is made from.
 ADVICE: Final = {
     "temporary table": "only the session that made it can read it: name a table that stays",
     "unlogged table of a standby": "it can be read on the primary alone: watch it there",
     "external table": f"its rows are kept elsewhere: {_ELSEWHERE}",
     "memory-optimized table": "it has none of the locks, lock hints and counters that qmon uses: name a table on disk",
 }
-"""What to do where it does not hang on what the thing is made from."""
+# How it goes on with what the thing is made from, which is what to name instead.
 MADE_FROM: Final = {
     "view": "of",
     "materialized view": "with a copy, as old as its last REFRESH, of",
@@ -25,7 +26,6 @@ MADE_FROM: Final = {
     "temporal history table": "of",
     "synonym": "for",
 }
-"""How it goes on with what the thing is made from, which is what to name instead."""
 _SHOWN: Final = 4
 
 

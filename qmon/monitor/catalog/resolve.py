@@ -35,8 +35,8 @@ from qmon.monitor.catalog.state_values import (
 )
 from qmon.monitor.catalog.zones import check_due, server_zone, with_zones
 
+# What installing adds to a ring's name for the table of its spare numbers.
 SPARE: Final = "_spare"
-"""What installing adds to a ring's name for the table of its spare numbers."""
 _MOVES: Final = "partitioned by {}: a message that changes it is counted as deleted and pushed anew"
 
 
@@ -75,8 +75,8 @@ class Resolved:
 
 
 NOTHING: Final = Resolved()
+# Queues that are not named anywhere and are gone: how many are remembered, those that went last.
 _MOST_LOST: Final = 50
-"""Queues that are not named anywhere and are gone: how many are remembered, those that went last."""
 
 
 def resolve(
@@ -167,8 +167,8 @@ class _Resolver:
         self.lost: list[Layout] = []
         self.places: dict[str, int] = {}
         self.groups: list[FoundGroup] = []
+        # By queue its layout and the id of the table that is locked.
         self.unread: dict[str, tuple[Layout, int]] = {}
-        """By queue its layout and the id of the table that is locked."""
         self._before = before.facts
         self._seen = before.seen
         self._states = {each.queue: each for each in before.layouts if each.state is not None and each.state.learnt}
@@ -195,10 +195,16 @@ class _Resolver:
             ProbeFailure("layout", holders.get(table, LOCKED), queue) for queue, (_, table) in unread.items()
         )
         return Resolved(
-            tuple(self.layouts), self.facts, self.reasons, problems, lost, self.places,
-            unread=tuple(layout for layout, _ in unread.values()), locked=bool(self.catalog.locked),
+            tuple(self.layouts),
+            self.facts,
+            self.reasons,
+            problems,
+            lost,
+            self.places,
+            unread=tuple(layout for layout, _ in unread.values()),
+            locked=bool(self.catalog.locked),
             groups=tuple(self.groups),
-        )  # fmt: skip
+        )
 
     def prefetch(self, layouts: Sequence[Layout]) -> None:
         """Read what the catalogue says about all their tables at once."""

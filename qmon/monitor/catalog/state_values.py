@@ -17,8 +17,8 @@ from qmon.monitor.catalog.predicate import condition
 
 _ASK: Final = "catalog/state_kept"
 _OPTIONAL: Final = ("in_progress", "done", "dead", "blocked")
+# As many values as the catalogue's statements list at most.
 _MANY: Final = 12
-"""As many values as the catalogue's statements list at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ def without_missing_labels(layout: Layout, details: TableDetails) -> Layout:
     return replace(layout, state=replace(state, **missing))
 
 
+# Ready, in progress and done of Buschmann's and Rusanu's tables; Al Zabir has 0, 1 and 2.
 _ARTICLES = {"status": (1, 2, None), "flag": (0, None, 1)}
-"""Ready, in progress and done of Buschmann's and Rusanu's tables; Al Zabir has 0, 1 and 2."""
 
 
 @dataclass(frozen=True, slots=True)

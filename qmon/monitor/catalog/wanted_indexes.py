@@ -63,9 +63,11 @@ def _statement(layout: Layout, facts: TableFacts, engine: Engine, wanted: tuple[
     column, value, figure = wanted
     version = (1 << 16, 0)  # the newest form; there is but one
     names: dict[str, Name] = {
-        "name": f"IX_{layout.table.name[: _LONGEST - 20]}_{figure}", "table": layout.table.parts, "columns": (column,),
+        "name": f"IX_{layout.table.name[: _LONGEST - 20]}_{figure}",
+        "table": layout.table.parts,
+        "columns": (column,),
         "state": layout.state.column if layout.state is not None else None,
-    }  # fmt: skip
+    }
     query = queries.load(engine.name, "control/index_all" if value is None else "control/index_state", version)
     text = queries.render(query, {name: names[name] for name in query.names}, engine).text.partition("\n")[2].strip()
     return text if value is None else text.removesuffix("?") + _literal(layout, facts, engine, value)

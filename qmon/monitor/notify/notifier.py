@@ -29,18 +29,20 @@ class Notifier:
     """
 
     def __init__(self, ways: Sequence[tuple[Receiver, Deliver]]) -> None:
+        # Called on any thread, with one line, when a receiver fails, fails otherwise, or works again.
         self.on_failure: Callable[[str], object] = lambda _: None
-        """Called on any thread, with one line, when a receiver fails, fails otherwise, or works again."""
         self._senders = [
             (
                 receiver,
                 Sender(
-                    receiver.name, deliver, report=lambda words: self.on_failure(words),
+                    receiver.name,
+                    deliver,
+                    report=lambda words: self.on_failure(words),
                     again_s=AGAIN_S if receiver.shape == ALERTMANAGER else None,
                 ),
             )
             for receiver, deliver in ways
-        ]  # fmt: skip
+        ]
 
     def send(self, notice: Notice) -> None:
         """Tell everybody who is to be told."""

@@ -33,8 +33,8 @@ class Delivery:
     detail: str = ""
 
 
+# Delivers notices, all or none, within a bounded time; raises nothing on purpose.
 Deliver = Callable[[Sequence[Notice]], Delivery]
-"""Delivers notices, all or none, within a bounded time; raises nothing on purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,15 @@ class Sender:
     """
 
     def __init__(
-        self, name: str, deliver: Deliver, *, report: Callable[[str], object] = lambda _: None,
-        again_s: float | None = None, back_off: BackOff | None = None, most: int = MOST_WAITING,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        deliver: Deliver,
+        *,
+        report: Callable[[str], object] = lambda _: None,
+        again_s: float | None = None,
+        back_off: BackOff | None = None,
+        most: int = MOST_WAITING,
+    ) -> None:
         self.name = name
         self._deliver = deliver
         self._report = report
@@ -74,8 +80,8 @@ class Sender:
         self._most = most
         self._changed = threading.Condition()
         self._waiting: deque[Notice] = deque()
+        # By key what the receiver was asked to take and is not over, where it wants to hear of it again.
         self._taken: dict[str, Notice] = {}
-        """By key what the receiver was asked to take and is not over, where it wants to hear of it again."""
         self._sending: tuple[Notice, ...] = ()
         self._try_at = self._again_at = 0.0
         self._failures = self._dropped = 0

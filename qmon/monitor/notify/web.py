@@ -24,12 +24,12 @@ from qmon.model.alerts.shapes import alertmanager, json_of, pagerduty, slack, te
 from qmon.model.text import duration
 from qmon.monitor.notify.sender import Delivery
 
+# Seconds after which a lasting alert is sent to Alertmanager again: it wants that every half a minute to three.
 AGAIN_S: Final = 60.0
-"""Seconds after which a lasting alert is sent to Alertmanager again: it wants that every half a minute to three."""
+# Seconds after which Alertmanager takes an alert for over if it does not hear of it again.
 LASTING_S: Final = 4 * AGAIN_S
-"""Seconds after which Alertmanager takes an alert for over if it does not hear of it again."""
+# Beside 5xx, the codes after which the same request may be taken.
 _LATER: Final = frozenset({408, 425, 429})
-"""Beside 5xx, the codes after which the same request may be taken."""
 _CUT_EVERY_S: Final = 0.5
 
 

@@ -19,6 +19,7 @@ from qmon.model.budget import AT_ONCE, Budget, Key, Observing, ProbeCost, ProbeP
 from qmon.monitor.poll.slowness import Slowness
 from qmon.monitor.probes.statements import PART, ProbeStatement
 
+# What every poll reads: cheap, and rates, pauses and the costs themselves come from it.
 _ALWAYS: Final = frozenset(
     {
         "server",
@@ -33,41 +34,70 @@ _ALWAYS: Final = frozenset(
         "sequences_free",
     }
 )
-"""What every poll reads: cheap, and rates, pauses and the costs themselves come from it."""
+# What explains a verdict, or decides one that can wait.
 _DETAIL: Final = frozenset(
     {
-        "uses", "sizes", "statistics", "latches", "version_store", "drawers", "partial", "ring_sweep", "log",
-        "replication", "priorities", "priorities_state", "in_state", "scheduled", "scheduled_state", "messages",
-        "messages_due", "group_page", "messages_newest", "messages_page", "messages_page_ring",
-        "messages_page_ring_split", "messages_page_split", "messages_ready", "messages_ring", "messages_ring_split",
-        "messages_split", "messages_state", "temp_space", "temp_sessions", "service", "limits", "pool_limits",
-        "empty", "empty_state", "settings",
+        "uses",
+        "sizes",
+        "statistics",
+        "latches",
+        "version_store",
+        "drawers",
+        "partial",
+        "ring_sweep",
+        "log",
+        "replication",
+        "priorities",
+        "priorities_state",
+        "in_state",
+        "scheduled",
+        "scheduled_state",
+        "messages",
+        "messages_due",
+        "group_page",
+        "messages_newest",
+        "messages_page",
+        "messages_page_ring",
+        "messages_page_ring_split",
+        "messages_page_split",
+        "messages_ready",
+        "messages_ring",
+        "messages_ring_split",
+        "messages_split",
+        "messages_state",
+        "temp_space",
+        "temp_sessions",
+        "service",
+        "limits",
+        "pool_limits",
+        "empty",
+        "empty_state",
+        "settings",
     }
-)  # fmt: skip
-"""What explains a verdict, or decides one that can wait."""
+)
 _CLOCK: Final = ("", "clock")
 _SHARE: Final = 8
 _SHARE_SLOW: Final = 3
 _FEWEST: Final = 4
 _LEAST_OF: Final = 8
+# What a probe usually takes, as a multiple of its least time: not all it reads is always in cache.
 _USUAL: Final = 1.25
-"""What a probe usually takes, as a multiple of its least time: not all it reads is always in cache."""
+# What a statement costs besides itself (parsing, counting, commit), as a multiple of reading the clock.
 _AROUND: Final = 4.0
-"""What a statement costs besides itself (parsing, counting, commit), as a multiple of reading the clock."""
 _PROVEN: Final = 3
+# The first polls of a connection, in which all is read and timed: neither statements nor tables are cached yet.
 _SETTLING: Final = 12
-"""The first polls of a connection, in which all is read and timed: neither statements nor tables are cached yet."""
+# … unless a poll takes this share of the time until the next one.
 _TOO_LONG: Final = 0.5
-"""… unless a poll takes this share of the time until the next one."""
+# What is throttled is timed anew once polls are this many times quicker than when it was timed last.
 _EASED: Final = 2.0
-"""What is throttled is timed anew once polls are this many times quicker than when it was timed last."""
 _SMOOTH: Final = 0.1
 _FORGOTTEN: Final = 0.01
 _DEAREST: Final = 5
 _COUNTED_S: Final = 10.0
 _COUNTED_POLLS: Final = 5
+# What a probe takes by itself, or for the first time, as a multiple of what it takes later in a batch.
 _ALONE: Final = 3.0
-"""What a probe takes by itself, or for the first time, as a multiple of what it takes later in a batch."""
 
 
 class ProbeBudget:
@@ -78,21 +108,21 @@ class ProbeBudget:
 
     def __init__(self, budget: Budget | None = None) -> None:
         self._whole = budget or AT_ONCE
+        # Our part.
         self.budget = self._whole
-        """Our part."""
         self._qmons: int | None = None
         self._beside = 0.0
         self._pace = ProbePace(0.0)
         self._times: dict[Key, deque[float]] = {}
         self._costs: dict[Key, float] = {}
+        # Milliseconds a poll of each probe, were nothing left out: some are not due in each poll.
         self._expected: dict[Key, float] = {}
-        """Milliseconds a poll of each probe, were nothing left out: some are not due in each poll."""
+        # How slow the server was when each was timed last.
         self._slow: dict[Key, float] = {}
-        """How slow the server was when each was timed last."""
         self._often: dict[Key, float] = {}
         self._waited: dict[Key, int] = {}
+        # The share of the polls in which a queue is asked, unless it always is; 1: in each.
         self._turn = 1.0
-        """The share of the polls in which a queue is asked, unless it always is; 1: in each."""
         self._always: frozenset[str] = frozenset()
         self._slowness = Slowness()
         self._polls = 0
@@ -232,9 +262,15 @@ class ProbeBudget:
         if self._polls < _SETTLING and (server_ms or 0.0) < _TOO_LONG * self._asked_s * 1000:
             return
         self._pace = pace(
-            self._expected, self._overhead_ms + self._beside_ms, self.budget, self._asked_s, self._pace, self._rank,
-            self._often, in_turns=self._turn < 1.0,
-        )  # fmt: skip
+            self._expected,
+            self._overhead_ms + self._beside_ms,
+            self.budget,
+            self._asked_s,
+            self._pace,
+            self._rank,
+            self._often,
+            in_turns=self._turn < 1.0,
+        )
 
     def _rank(self, key: Key) -> Rank:
         probe = _plain(key[1])

@@ -54,8 +54,8 @@ from qmon.monitor.probes.statements import Found, ProbeStatement, Results, State
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
 
+# By the names used in `unknown`; `rates` are all that counters tell.
 _FIGURES: Final = (*(figure.field for figure in QUEUE_FIGURES), "rates")
-"""By the names used in ``unknown``; ``rates`` are all that counters tell."""
 _MOVED: Final = "its table has another name now, or is gone, or our role may not read it any more"
 _STATEMENT: Final = 1000
 
@@ -85,18 +85,18 @@ class Collector:
         self._messages = MessageProbes(self._statements)
         self._runner = Runner(connection, suspicion, by_text=engine.plans_by_text)
         self._turns = Turns(at_once)
+        # The queues of this poll.
         self._read: Collection[str] = ()
-        """The queues of this poll."""
+        # Of these the ones that had no message lately, and are only asked whether they have one.
         self._brief: frozenset[str] = frozenset()
-        """Of these the ones that had no message lately, and are only asked whether they have one."""
         self._unread: dict[str, QueueSamples] = {}
         self._permissions = PermissionRecheck(self._statements, self._runner)
         self._replaced = Replaced(self._statements)
         self._locked = LockedTables(self._statements, self._runner.wake)
         self._standby = False
         self._anew: frozenset[str] = frozenset()
+        # The last poll found another table behind a name than was resolved: resolve, `use`, and collect anew.
         self.stale = False
-        """The last poll found another table behind a name than was resolved: resolve, ``use``, and collect anew."""
         self.observer = ProbeBudget(budget)
         self._commits = commits if engine.counts_reads else int
         self._server = ServerProbes(self._statements, sampler, slow.own)
@@ -155,9 +155,12 @@ class Collector:
         self._read = self._turns.choose(self._queues, focus, started, interval_s)
         self._brief = frozenset(name for name in self._turns.others if self._queues[name].memo.idle)
         statements = self.observer.choose(
-            self._wanted(started, focus), interval_s, focus.watched | self._groups.of(focus.watched),
-            self._turns.every_s, self._turns.looked_at,
-        )  # fmt: skip
+            self._wanted(started, focus),
+            interval_s,
+            focus.watched | self._groups.of(focus.watched),
+            self._turns.every_s,
+            self._turns.looked_at,
+        )
         commits = self._commits()
         results, failures = self._runner.run(statements, self.observer.timed())
         self.observer.missed(self._runner.missed)
@@ -202,26 +205,53 @@ class Collector:
         reported = () if self.stale else self._slow.deadlocks(server.deadlocks, server.now_at)
         ended = self._clock()
         snapshot = Snapshot(
-            target=self._target, engine=self._engine.name, server_version=".".join(map(str, self._connection.version)),
-            sequence=sequence, sampled_at=server.now_at, taken_at=ended, client_ms=round((ended - started) * 1000, 3),
+            target=self._target,
+            engine=self._engine.name,
+            server_version=".".join(map(str, self._connection.version)),
+            sequence=sequence,
+            sampled_at=server.now_at,
+            taken_at=ended,
+            client_ms=round((ended - started) * 1000, 3),
             server_ms=None if server_ms is None else server_ms + extra_ms,
-            buffers=spent.buffers, cpu_ms=spent.cpu_ms,
-            interval_s=self.observer.interval_s, server=server, queues=(*queues, *self._lost),
-            waits=with_threadless(results.get(("", "waits")), counters), blocking=blocking,
-            writers=results.get(("", "writers")), cost=first(results, "cost"),
+            buffers=spent.buffers,
+            cpu_ms=spent.cpu_ms,
+            interval_s=self.observer.interval_s,
+            server=server,
+            queues=(*queues, *self._lost),
+            waits=with_threadless(results.get(("", "waits")), counters),
+            blocking=blocking,
+            writers=results.get(("", "writers")),
+            cost=first(results, "cost"),
             pauses=tuple(each for each in self._paused if each.until_at > server.now_at),
-            operated=results.get(("", "operated")), clients=results.get(("", "clients")),
+            operated=results.get(("", "operated")),
+            clients=results.get(("", "clients")),
             failures=(
-                *failures, *unread, *state_unread, *self._problems, *self._slow.failures(), *more.failures,
+                *failures,
+                *unread,
+                *state_unread,
+                *self._problems,
+                *self._slow.failures(),
+                *more.failures,
             ),
-            uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
-            procedures=procedures, fragments=self._slow.fragments(), plans=self._slow.plan_reader.read_since(),
-            jobs=self._slow.job_reader.known(), blocked=self._slow.blocked.known(),
-            circles=(*more.circles, *reported), latches=more.latches, version_store=more.version_store,
-            server_counters=counters, broker=self._broker.learn(results, server.now_at),
-            observing=self.observer.observing(commits), first=self._first, every_s=self._turns.every_s,
+            uses=more.uses,
+            statistics=more.statistics,
+            horizon=more.horizon,
+            waits_total=more.waits,
+            procedures=procedures,
+            fragments=self._slow.fragments(),
+            plans=self._slow.plan_reader.read_since(),
+            jobs=self._slow.job_reader.known(),
+            blocked=self._slow.blocked.known(),
+            circles=(*more.circles, *reported),
+            latches=more.latches,
+            version_store=more.version_store,
+            server_counters=counters,
+            broker=self._broker.learn(results, server.now_at),
+            observing=self.observer.observing(commits),
+            first=self._first,
+            every_s=self._turns.every_s,
             server_state=state,
-        )  # fmt: skip
+        )
         self._first = self._first and self.stale
         snapshot = withhold_partial(snapshot, self._engine.grant_to_see(server.role, self._connection.version))
         return seen_from_standby(snapshot, results) if self._standby else snapshot
@@ -358,9 +388,14 @@ class Collector:
         return read
 
     def _filed(
-        self, probes: QueueProbes, results: Results, found: Found, now_at: float, focus: Focus,
+        self,
+        probes: QueueProbes,
+        results: Results,
+        found: Found,
+        now_at: float,
+        focus: Focus,
         failures: list[ProbeFailure],
-    ) -> QueueSamples:  # fmt: skip
+    ) -> QueueSamples:
         """The samples of one queue. If filing them ends in an exception, all its figures have that as their reason."""
         guard = Guard(partial(log.report, once=True))
         queue = guard.attempt(

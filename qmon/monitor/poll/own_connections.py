@@ -9,8 +9,8 @@ from typing import Final
 
 from qmon.engines.base import Connection, Session
 
+# Connections that may still be at work: polls and background readers, and those that were abandoned.
 _MOST: Final = 8
-"""Connections that may still be at work: polls and background readers, and those that were abandoned."""
 
 
 class OwnConnections:

@@ -33,21 +33,21 @@ MAX_INTERVAL_S: Final = 60.0
 BACK_OFF_S: Final = (1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0)
 _GRACE_S: Final = 2.0
 _WATCH_EVERY_S: Final = 0.25
+# Seconds that a poll has at least before it is late, however short the interval.
 _LEAST_S: Final = 1.0
-"""Seconds that a poll has at least before it is late, however short the interval."""
 _MOST_ABANDONED: Final = 3
 _LOGIN_S: Final = 5.0
+# Seconds after which a poll is cancelled: until then a slow server is late, not gone. Each statement has less.
 _CANCEL_AFTER_S: Final = 5.0
-"""Seconds after which a poll is cancelled: until then a slow server is late, not gone. Each statement has less."""
+# Seconds that reading the catalogue again may take longer than a poll.
 _CATALOGUE_S: Final = 5.0
-"""Seconds that reading the catalogue again may take longer than a poll."""
+# The same for the first time over a connection: a server that has just come up reads its catalogue from disk.
 FIRST_READ_S: Final = 30.0
-"""The same for the first time over a connection: a server that has just come up reads its catalogue from disk."""
 # The watchdog abandons a poll that is not answered, so that a call needs no thread and no deadline of its own.
 POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True, silence_s=None)
 READING: Final = f"reading the catalog: the first time on a cold server may take {duration(FIRST_READ_S)}"
+# What takes longer is reported.
 _REPORT_S: Final = 2.0
-"""What takes longer is reported."""
 
 Connect = Callable[[Session], Connection]
 
@@ -63,8 +63,8 @@ class _ConnectionAttempt:
         self.live = False
         self.late = False
         self.cancelled = False
+        # It reads the catalogue for the first time.
         self.reads = False
-        """It reads the catalogue for the first time."""
         self.reported = False
         self.thread: threading.Thread | None = None
         self.suspicion = InFlightProbe()
@@ -85,9 +85,15 @@ class Poller:
     """
 
     def __init__(
-        self, target: str, engine: Engine, connect: Connect, resolve: Resolve, interval_s: float = 2.0,
-        budget: Budget | None = None, within_s: float | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        target: str,
+        engine: Engine,
+        connect: Connect,
+        resolve: Resolve,
+        interval_s: float = 2.0,
+        budget: Budget | None = None,
+        within_s: float | None = None,
+    ) -> None:
         self._target = target
         self._engine = engine
         self._connect = OwnConnections(connect)
@@ -262,9 +268,17 @@ class Poller:
         connection = attempt.connection = self._connect(POLL)
         self._connected.set()
         collector = Collector(
-            self._target, self._engine, connection, self._slow, time.monotonic, self._sampler, self._budget,
-            lambda: self._connect.commits, attempt.suspicion, self._at_once,
-        )  # fmt: skip
+            self._target,
+            self._engine,
+            connection,
+            self._slow,
+            time.monotonic,
+            self._sampler,
+            self._budget,
+            lambda: self._connect.commits,
+            attempt.suspicion,
+            self._at_once,
+        )
         self._first_read(attempt, collector, connection)
         while not self._closed.is_set() and not attempt.abandoned.is_set():
             self._wake.clear()

@@ -10,10 +10,10 @@ from typing import Final
 
 from qmon.model.budget import Key
 
+# Losses that count as proof. One may be chance: a server that is stopped is always stopped while something runs.
 _LOSSES: Final = 2
-"""Losses that count as proof. One may be chance: a server that is stopped is always stopped while something runs."""
+# Probes up to which each is sent by itself after a loss; of more, several go together: there may be thousands.
 _FEWER: Final = 100
-"""Probes up to which each is sent by itself after a loss; of more, several go together: there may be thousands."""
 _REST: Final = 4
 _REST_MOST: Final = 256
 
@@ -23,8 +23,8 @@ class ProbeQuarantine:
 
     def __init__(self) -> None:
         self._losses: dict[Key, int] = {}
+        # Probes that have not worked yet and are sent together, at most; 0: no limit. Less after a loss over some.
         self.most = 0
-        """Probes that have not worked yet and are sent together, at most; 0: no limit. Less after a loss over some."""
 
     def keep(self, stays: Callable[[Key], bool]) -> None:
         """Forget the probes that do not stay."""

@@ -115,22 +115,37 @@ class QueueFiling:
         depth = probes.believed(first(results, "depth", queue), head, counted.count)
         memo.counted_apart = depth is not None or counted.count is not None
         samples = QueueSamples(
-            layout=layout, counters=every.counters.get(facts.table_id),
+            layout=layout,
+            counters=every.counters.get(facts.table_id),
             data_counters=every.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
-            last_id=issued.last_value if issued else None, head=head, head_limit=head_limit,
-            held=held if pops_in_transaction(layout) else (), held_at=held_at,
+            last_id=issued.last_value if issued else None,
+            head=head,
+            head_limit=head_limit,
+            held=held if pops_in_transaction(layout) else (),
+            held_at=held_at,
             locked=() if held is None or held_at is not None else held,
             progress=progress,
-            longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
+            longest_first=probes.longest_first,
+            in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             held_counted=self._engine.shows_deleted,
-            scheduled=scheduled, scheduled_at=scheduled_at, dead=dead, dead_at=dead_at,
-            blocked=memo.blocked[0], blocked_at=None if blocked is not None else memo.blocked[1],
-            sized_at=self._server.sized_at(facts.tables), ring=ring,
-            depth=depth, count=counted.count,
+            scheduled=scheduled,
+            scheduled_at=scheduled_at,
+            dead=dead,
+            dead_at=dead_at,
+            blocked=memo.blocked[0],
+            blocked_at=None if blocked is not None else memo.blocked[1],
+            sized_at=self._server.sized_at(facts.tables),
+            ring=ring,
+            depth=depth,
+            count=counted.count,
             diagnostics=self._messages.diagnostics(probes, results),
-            messages=messages, page=page, unknown=unknown, left_out=left_out, strange=strange,
+            messages=messages,
+            page=page,
+            unknown=unknown,
+            left_out=left_out,
+            strange=strange,
             partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
-        )  # fmt: skip
+        )
         masked = every.masked.get(facts.table_id)
         return samples if masked is None else withhold_masked(samples, masked, facts.order_by)
 

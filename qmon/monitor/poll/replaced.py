@@ -35,8 +35,8 @@ class Replaced:
         self._lost: Sequence[TableName] = ()
         self._tried: set[int] = set()
         self._reported = False
+        # Of those in the newest poll, the queues whose table is called otherwise now, or closed to our role.
         self.gone: frozenset[str] = frozenset()
-        """Of those in the newest poll, the queues whose table is called otherwise now, or closed to our role."""
 
     def use(self, queues: Mapping[str, QueueProbes], lost: Sequence[TableName]) -> None:
         """The catalogue was read. ``lost``: tables of queues that cannot be watched."""

@@ -21,23 +21,23 @@ from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.poll.quarantine import InFlightProbe
 from qmon.monitor.probes.statements import PART, ProbeStatement, Results
 
+# Round trips of a run, at most.
 MOST_TRIPS: Final = 40
-"""Round trips of a run, at most."""
+# Seconds of one poll that looking for what fails may take: the poll must end within its deadline.
 _PROVING_S: Final = 0.45
-"""Seconds of one poll that looking for what fails may take: the poll must end within its deadline."""
+# New statements that are tried together, at most: the server plans each for the first time.
 _TOGETHER: Final = 250
-"""New statements that are tried together, at most: the server plans each for the first time."""
+# The same after one has failed, since those of a queue often fail together; then more and more.
 _AFTER_ONE: Final = 8
-"""The same after one has failed, since those of a queue often fail together; then more and more."""
 _REST: Final = 15
 _REST_LONG: Final = 30
 _REST_SHORT: Final = 4
+# SQLSTATEs of a table, column or schema that is not there, of PostgreSQL and of ODBC.
 _GONE: Final = frozenset({"42P01", "42S02", "S0002", "42703", "42S22", "S0022", "3F000"})
-"""SQLSTATEs of a table, column or schema that is not there, of PostgreSQL and of ODBC."""
+# What the names of the probes begin with without which nothing is known of a queue.
 _OF_THE_QUEUE: Final = ("head", "ring")
-"""What the names of the probes begin with without which nothing is known of a queue."""
+# Records without which there is no poll: what reads them is always tried.
 _NEEDED: Final = (ClockSample, ServerSample)
-"""Records without which there is no poll: what reads them is always tried."""
 _COSTLY: Final = "the connection was lost each time this ran; tried again later"
 
 
@@ -55,29 +55,29 @@ class Runner:
     ) -> None:
         self._connection = connection
         self._by_text = by_text
+        # What has been asked in a batch: first of a poll's, then of what is asked later in it.
         self._lists: tuple[dict[Key, ProbeStatement], dict[Key, ProbeStatement]] = ({}, {})
-        """What has been asked in a batch: first of a poll's, then of what is asked later in it."""
         self._later = False
         self._suspicion = suspicion or InFlightProbe()
         self._met: set[tuple[str, str]] = set()
         self._proven: set[tuple[str, str]] = set()
+        # The poll in which it is tried again, and how it failed.
         self._failing: dict[tuple[str, str], tuple[int, ProbeFailure]] = {}
-        """The poll in which it is tried again, and how it failed."""
         self._polls = 0
+        # New statements that are tried together now.
         self._most = _TOGETHER
-        """New statements that are tried together now."""
+        # A batch has failed, and which of its statements it was is not known yet.
         self._halving = False
-        """A batch has failed, and which of its statements it was is not known yet."""
+        # Round trips of the last run.
         self.trips = 0
-        """Round trips of the last run."""
+        # The statements that the last run did not come to.
         self.missed: frozenset[Key] = frozenset()
-        """The statements that the last run did not come to."""
+        # The last run took a single round trip, so that its server time means something.
         self.one_trip = False
-        """The last run took a single round trip, so that its server time means something."""
+        # Milliseconds on the server of what was timed in the last run, in its batch.
         self.times: dict[Key, float] = {}
-        """Milliseconds on the server of what was timed in the last run, in its batch."""
+        # The same of what ran by itself, seen from here, less the quickest way there and back.
         self.alone: dict[Key, float] = {}
-        """The same of what ran by itself, seen from here, less the quickest way there and back."""
         self._trip_s = float("inf")
 
     def keep(self, queues: Collection[str], tables: Collection[int]) -> None:

@@ -23,10 +23,10 @@ from qmon.monitor.source import Focus
 from qmon.redact import hide_passwords
 
 _NOWHERE: Final = Focus()
+# Seconds between two readings of use and horizon, at least; faster polls leave them out.
 _EVERY_S: Final = 0.9
-"""Seconds between two readings of use and horizon, at least; faster polls leave them out."""
+# Seconds for which a poll without the horizon, the version store or latches has those of an earlier one.
 _STALE_S: Final = 6.0
-"""Seconds for which a poll without the horizon, the version store or latches has those of an earlier one."""
 _TEXTS_EVERY_S: Final = 10.0
 
 
@@ -38,8 +38,8 @@ class _Lately(Generic[T]):
 
     def __init__(self) -> None:
         self._read: T | None = None
+        # When it was read; server clock, seconds.
         self.read_at = float("-inf")
-        """When it was read; server clock, seconds."""
 
     def see(self, read: T | None, now_at: float) -> T | None:
         """What was read last, unless that is too long ago. ``read`` ``None``: not in this poll."""
@@ -80,8 +80,8 @@ class ServerProbes:
         self._horizon = _Lately[tuple[HorizonSample, ...]]()
         self._store = _Lately[VersionStoreSample]()
         self._latches = _Lately[tuple[LatchSample, ...]]()
+        # By table when they were read, server clock in seconds, and the bytes by index.
         self._sizes: dict[int, tuple[float, dict[int, int]]] = {}
-        """By table when they were read, server clock in seconds, and the bytes by index."""
         self._sized_at: dict[int, float] = {}
         self._analyzes = 0
         self._latched = False

@@ -19,10 +19,10 @@ class Slowness:
     def __init__(self) -> None:
         self._ratios: deque[float] = deque(maxlen=_USUAL_OF)
         self._at: deque[float] = deque(maxlen=_NOW_OF)
+        # How many times as long as usual a poll takes; 1 where that is not known yet.
         self.times = 1.0
-        """How many times as long as usual a poll takes; 1 where that is not known yet."""
+        # Since when it is at least four times; server clock, seconds.
         self.since_at: float | None = None
-        """Since when it is at least four times; server clock, seconds."""
 
     @property
     def doubtful(self) -> bool:

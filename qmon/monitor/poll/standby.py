@@ -53,7 +53,12 @@ def _without_primary(q: QueueSamples, newest_id: NewestIdSample | None) -> Queue
     if pops_in_transaction(q.layout):
         unknown |= dict.fromkeys(("in_progress", "stuck"), SESSIONS)
     return replace(
-        q, ring=None, last_id=newest_id.last_id if newest_id is not None else None, held=None, locked=(),
-        elsewhere=COUNTERS, diagnostics=MessageDiagnostics(priorities=q.diagnostics.priorities),
+        q,
+        ring=None,
+        last_id=newest_id.last_id if newest_id is not None else None,
+        held=None,
+        locked=(),
+        elsewhere=COUNTERS,
+        diagnostics=MessageDiagnostics(priorities=q.diagnostics.priorities),
         unknown={**unknown, **q.unknown},
-    )  # fmt: skip
+    )

@@ -8,14 +8,14 @@ from typing import Final
 
 from qmon.monitor.source import Focus
 
+# Seconds between two readings of a queue, at most, however short the interval.
 EVERY_S: Final = 10.0
-"""Seconds between two readings of a queue, at most, however short the interval."""
+# Queues up to which all are read in each poll.
 AT_ONCE: Final = 60
-"""Queues up to which all are read in each poll."""
+# Seconds that a turn comes early, since polls are late now and then.
 _EARLY_S: Final = 0.5
-"""Seconds that a turn comes early, since polls are late now and then."""
+# Where polls have been late, one reads at most this many times the queues of a turn.
 _CATCH_UP: Final = 2
-"""Where polls have been late, one reads at most this many times the queues of a turn."""
 
 
 class Turns:
@@ -24,12 +24,12 @@ class Turns:
     def __init__(self, at_once: int = AT_ONCE) -> None:
         self._at_once = at_once
         self._read_at: dict[str, float] = {}
+        # Read in each poll, since somebody looks at them, or something is wrong with them.
         self.looked_at: frozenset[str] = frozenset()
-        """Read in each poll, since somebody looks at them, or something is wrong with them."""
+        # Those of the poll whose turn it is.
         self.others: list[str] = []
-        """Those of the poll whose turn it is."""
+        # Seconds between two readings of a queue that nobody looks at; 0: it is read in each poll.
         self.every_s = 0.0
-        """Seconds between two readings of a queue that nobody looks at; 0: it is read in each poll."""
 
     def choose(self, queues: Collection[str], focus: Focus, now: float, interval_s: float) -> Collection[str]:
         """The queues to read in this poll. ``now``: our monotonic clock; ``interval_s``: seconds between polls."""

@@ -19,10 +19,19 @@ from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure, QueueSamples, Snap
 from qmon.model.waits.horizon_holders import culprit
 
 _NO_RIGHT: Final = "our role sees only its own sessions: the waits, statements and ages of others are unknown"
+# Figures that statements make of the columns that say which message a row is, and in which state.
 _OF_ROWS: Final = (
-    "ready", "in_progress", "stuck", "scheduled", "dead", "blocked", "blocked_oldest", "oldest", "gap", "fill",
-)  # fmt: skip
-"""Figures that statements make of the columns that say which message a row is, and in which state."""
+    "ready",
+    "in_progress",
+    "stuck",
+    "scheduled",
+    "dead",
+    "blocked",
+    "blocked_oldest",
+    "oldest",
+    "gap",
+    "fill",
+)
 _NO_COUNTS: Final = "track_counts is off on this server: nothing counts the rows that are pushed and popped"
 
 
@@ -42,9 +51,13 @@ def withhold_partial(snapshot: Snapshot, grant: str) -> Snapshot:
         horizon = None
     queues = snapshot.queues if server.counts else tuple(map(_uncounted, snapshot.queues))
     return replace(
-        snapshot, waits=waits, waits_total=totals, horizon=horizon, queues=queues,
+        snapshot,
+        waits=waits,
+        waits_total=totals,
+        horizon=horizon,
+        queues=queues,
         failures=(*snapshot.failures, *failures),
-    )  # fmt: skip
+    )
 
 
 def _is_partial(horizon: tuple[HorizonSample, ...] | None, server: ServerSample) -> bool:
@@ -88,10 +101,25 @@ def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | 
     every = _masked(masked, *_telling(layout), order_by)
     if every is not None:
         return replace(
-            q, head=None, last_id=None, progress=None, in_progress_ids=None, held=None, locked=(), scheduled=None,
-            dead=None, blocked=None, ring=None, depth=None, count=None, diagnostics=NO_DIAGNOSTICS, strange=None,
-            messages=None, page=None, unknown={**q.unknown, **dict.fromkeys(_OF_ROWS, every)},
-        )  # fmt: skip
+            q,
+            head=None,
+            last_id=None,
+            progress=None,
+            in_progress_ids=None,
+            held=None,
+            locked=(),
+            scheduled=None,
+            dead=None,
+            blocked=None,
+            ring=None,
+            depth=None,
+            count=None,
+            diagnostics=NO_DIAGNOSTICS,
+            strange=None,
+            messages=None,
+            page=None,
+            unknown={**q.unknown, **dict.fromkeys(_OF_ROWS, every)},
+        )
     owner = layout.owner.column if layout.owner is not None else None
     if masked.keys() & {owner, layout.enqueued_at, layout.started_at, layout.attempts, layout.priority}:
         q = replace(q, diagnostics=NO_DIAGNOSTICS)

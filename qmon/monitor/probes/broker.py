@@ -18,8 +18,8 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 
 _EVERY_S: Final = 10.0
 _CONVERSATIONS_EVERY_S: Final = 60.0
+# Seconds after which what could not be read again is no longer shown.
 _STALE_S: Final = 60.0
-"""Seconds after which what could not be read again is no longer shown."""
 
 
 class BrokerProbes:

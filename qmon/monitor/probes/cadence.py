@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+# Scheduled and dead messages.
 COUNTING_S: Final = 10.0
-"""Scheduled and dead messages."""
+# The same of a queue that is only asked whether it has messages.
 COUNTING_BRIEF_S: Final = 30.0
-"""The same of a queue that is only asked whether it has messages."""
+# Statistics and sizes of tables.
 STATISTICS_S: Final = 10.0
-"""Statistics and sizes of tables."""
+# Sizes, where queues are so many that they are read in turns.
 SIZES_TURN_S: Final = 60.0
-"""Sizes, where queues are so many that they are read in turns."""

@@ -17,10 +17,10 @@ from qmon.model.waits.deadlocks import circles_of
 from qmon.monitor.probes.statements import StatementCache
 from qmon.redact import hide_passwords
 
+# Between two reads, or more where one took long.
 EVERY_S: Final = 15.0
-"""Between two reads, or more where one took long."""
+# The server hands a report over within two minutes.
 _ASKED_FOR_S: Final = 150.0
-"""The server hands a report over within two minutes."""
 _CHARS: Final = 200
 _NEWEST: Final = (10_000, 0)
 
@@ -34,16 +34,16 @@ class DeadlockReports:
     """
 
     def __init__(self, engine: Engine) -> None:
+        # Whether this engine has such reports.
         self.able = queries.exists(engine.name, "probe/deadlock_graphs", _NEWEST)
-        """Whether this engine has such reports."""
         self._lock = threading.Lock()
         self._count: int | None = None
         self._rose_at: float | None = None
         self._read_since = False
         self._newest = 0.0
         self._found: list[Circle] = []
+        # The file that was read, as it was asked for and as the server calls it, and the last block that counts.
         self._after: tuple[str, str, int] | None = None
-        """The file that was read, as it was asked for and as the server calls it, and the last block that counts."""
 
     def learn(self, deadlocks: int | None, now: float, now_at: float) -> tuple[Circle, ...]:
         """Take in how many deadlocks the server counts; returns what was reported since the last poll.

@@ -14,10 +14,10 @@ from qmon.model.groups.group import Group, Steps
 from qmon.model.samples.groups import GroupLastSample, GroupStepsAtSample, GroupStepsSample, StepTotals
 from qmon.monitor.probes.statements import PART, ProbeStatement, Results, StatementCache
 
+# Seconds that counting steps by their time lags, since whoever writes one commits a moment after its time.
 _LAG_S: Final = 1.0
-"""Seconds that counting steps by their time lags, since whoever writes one commits a moment after its time."""
+# A step and a queue.
 Key = tuple[str, str | None]
-"""A step and a queue."""
 
 
 class GroupStatements:
@@ -58,8 +58,8 @@ class StepCounts:
         self._group = statements.group
         self._logs = [_Log() for _ in self._group.steps]
         self._server_at: float | None = None
+        # All that was to be counted was counted in the last poll.
         self.read = True
-        """All that was to be counted was counted in the last poll."""
 
     def wanted(self, queues: Iterable[str]) -> list[ProbeStatement]:
         """The statements of this poll. ``queues``: those that are known."""
@@ -81,7 +81,7 @@ class StepCounts:
             of_step = names | {
                 "queue": self._make.names.column(steps.queue, steps.table),
                 "rows": self._make.names.where(condition or ALWAYS, table=steps.table),
-            }  # fmt: skip
+            }
             values: dict[str, Value] = {"step": step, "after": log.after, "settled": log.before[0]}
             asked.append(self._make.of("group_steps", f"{number}:{step}", GroupStepsSample, values, of_step))
         return asked
@@ -93,14 +93,17 @@ class StepCounts:
         asked = []
         for step, condition in steps.steps:
             names: dict[str, Name] = {
-                "log": (self._group.schema, steps.table), "at": at,
+                "log": (self._group.schema, steps.table),
+                "at": at,
                 "queue": None if steps.queue is None else steps.queue.name,
                 "rows": self._make.names.where(condition or ALWAYS, table=steps.table),
-            }  # fmt: skip
+            }
             values: dict[str, Value] = {
-                "step": step, "queues": self._make.cache.engine.texts(queues),
-                "after_ms": round(log.after_s * 1000), "until_ms": round(log.until_s * 1000),
-            }  # fmt: skip
+                "step": step,
+                "queues": self._make.cache.engine.texts(queues),
+                "after_ms": round(log.after_s * 1000),
+                "until_ms": round(log.until_s * 1000),
+            }
             asked.append(self._make.of("group_steps_at", f"{number}:{step}", GroupStepsAtSample, values, names))
         return asked
 

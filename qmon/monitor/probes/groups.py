@@ -32,16 +32,16 @@ from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.messages import OWNERS
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
+# Rows of a table up to which its finished messages are counted.
 MOST_FINISHED: Final = 100_000
-"""Rows of a table up to which its finished messages are counted."""
 _SELDOM_S: Final = 10.0
 _FINISHED_S: Final = 60.0
+# Seconds between readings of such states: of blocked messages in each poll, unless that costs too much.
 _USUAL_S: Final[Mapping[Kind, float]] = {"blocked": 0.0, "done": _FINISHED_S}
-"""Seconds between readings of such states: of blocked messages in each poll, unless that costs too much."""
 _FORGOTTEN_S: Final = 3 * _FINISHED_S
+# What is not read in each poll is read so seldom that each state takes this share of a processor at most: no index may
+# lead to its rows.
 _SHARE: Final = 0.002
-"""What is not read in each poll is read so seldom that each state takes this share of a processor at most: no index may
-lead to its rows."""
 Cost = Callable[[tuple[str, str]], float]
 _EACH_POLL: Final[frozenset[Kind]] = frozenset({"ready", "scheduled", "in_progress"})
 _NO_STEPS: Final = "nothing in its tables says what was pushed and popped"
@@ -81,11 +81,11 @@ class GroupProbes:
         self._steps = StepCounts(self._make)
         self._strange = StrangeMessages(self._make)
         self._read = {state.name: _Read() for state in group.states}
+        # When each was seen last, by our clock.
         self._queues: dict[str | None, float] = {}
-        """When each was seen last, by our clock."""
         self._layouts: dict[str | None, Layout] = {}
+        # The page that was asked for in this poll, and of which queue.
         self._listing: tuple[str, Listing] | None = None
-        """The page that was asked for in this poll, and of which queue."""
 
     def wanted(self, now: float, shown: str | None, rows: int, listing: Listing | None = None) -> list[ProbeStatement]:
         """The statements of this poll. ``now``: our clock, seconds; ``shown``: the queue whose messages are listed,
@@ -209,9 +209,12 @@ class GroupProbes:
         why = (state.why for state, read in reads.items() if state.why and value in read.rows)
         every_s = max(read.cost_s for read in reads.values()) / _SHARE
         return BlockedMessages(
-            found.counted, found.oldest_s, tuple(blockers), tuple(dict.fromkeys(why)),
+            found.counted,
+            found.oldest_s,
+            tuple(blockers),
+            tuple(dict.fromkeys(why)),
             every_s if every_s > _SELDOM_S else 0.0,
-        )  # fmt: skip
+        )
 
     def _meet(self, queues: Collection[str | None], now: float) -> None:
         """Remember queues that were seen. Where there are too many, those take the places of others that have long

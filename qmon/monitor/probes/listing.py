@@ -31,8 +31,8 @@ PLAIN: Final = "messages_page"
 SPLIT: Final = "messages_page_split"
 OF_A_GROUP: Final = "group_page"
 Page = tuple[tuple[MessageSample, ...], PageSample]
+# Rows beside those of the page: the last of the page before, and the first of the next one.
 _BOUNDARY: Final = 2
-"""Rows beside those of the page: the last of the page before, and the first of the next one."""
 
 
 def page_statement(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
@@ -49,16 +49,26 @@ def page_statement(statements: StatementCache, probes: QueueProbes, listing: Lis
     since = layout.started_at if row_state(listing.state) == "in_progress" else layout.enqueued_at
     split = layout.data_table is not None and layout.data_id is not None and layout.id is not None
     read = [
-        *layout.ids, path.column.name if path.column else None, layout.state.column if layout.state else None,
-        since, layout.due_at, layout.started_at if listing.state == "stuck" else None, layout.attempts,
-        layout.owner.column if layout.owner else None, None if split else layout.payload,
-    ]  # fmt: skip
+        *layout.ids,
+        path.column.name if path.column else None,
+        layout.state.column if layout.state else None,
+        since,
+        layout.due_at,
+        layout.started_at if listing.state == "stuck" else None,
+        layout.attempts,
+        layout.owner.column if layout.owner else None,
+        None if split else layout.payload,
+    ]
     names: dict[str, Name] = names_of(layout, facts) | {
         "columns": tuple(dict.fromkeys(each for each in read if each is not None)),
-        "look": PagePart(rows, "look"), "empty": PagePart(rows, "empty"), "list": PagePart(rows, "list"),
-        "at": path.column.name if path.column else None, "called": layout.ids, "since": layout.timed(since),
+        "look": PagePart(rows, "look"),
+        "empty": PagePart(rows, "empty"),
+        "list": PagePart(rows, "list"),
+        "at": path.column.name if path.column else None,
+        "called": layout.ids,
+        "since": layout.timed(since),
         "page_index": path.index,
-    }  # fmt: skip
+    }
     values: dict[str, Value] = {
         "state": row_state(listing.state),
         "walk": _walk(layout, path, listing, more),
@@ -112,12 +122,17 @@ def group_page_statement(
         **own.rows(states),
         "rows": own.where(is_in, group.late(states)) if listing.state == "stuck" else own.where(is_in),
         "columns": tuple(dict.fromkeys((*columns, path.column.name))),
-        "look": PagePart(rows, "look"), "list": PagePart(rows, "list"),
-        "at": path.column.name, "page_index": path.index,
-    }  # fmt: skip
+        "look": PagePart(rows, "look"),
+        "list": PagePart(rows, "list"),
+        "at": path.column.name,
+        "page_index": path.index,
+    }
     values: dict[str, Value] = {
-        "state": row_state(listing.state), "queue": part.value, "walk": LOOKED_AT, "limit": PAGE + 1,
-    }  # fmt: skip
+        "state": row_state(listing.state),
+        "queue": part.value,
+        "walk": LOOKED_AT,
+        "limit": PAGE + 1,
+    }
     return [statements.anew(OF_A_GROUP, ListedSample, values, names, layout.queue)]
 
 

@@ -61,8 +61,8 @@ class Locks:
         self._now = self._asked_at = self._read_at = float("-inf")
         self._waited = False
         self._last: dict[str, tuple[HeldSample, ...]] = {}
+        # The queues whose locks were read in this poll.
         self.read: frozenset[str] = frozenset()
-        """The queues whose locks were read in this poll."""
         self._optimized = False
 
     def asks(self, probes: QueueProbes) -> bool:

@@ -9,10 +9,10 @@ from typing import Final
 from qmon.model.samples.groups import BlockedMessages
 from qmon.model.samples.polled import HeadSample, RingSample, StateValueSample, WalkSample
 
+# Ready, in-progress and dead messages are counted exactly up to this many, each poll.
 COUNT_LIMIT: Final = 1000
-"""Ready, in-progress and dead messages are counted exactly up to this many, each poll."""
+# Rows that are read to count them: one more than the limit tells that there are more.
 FULL: Final = COUNT_LIMIT + 1
-"""Rows that are read to count them: one more than the limit tells that there are more."""
 _BOUND_LAG: Final = 2
 
 

@@ -48,14 +48,14 @@ def legible(layout: Layout, facts: TableFacts, found: tuple[MessageSample, ...])
     return tuple(replace(m, payload=readable(m.payload)) for m in found)
 
 
+# Messages in progress that are read, at most; the longest-running where an index gives them.
 OWNERS: Final = 100
-"""Messages in progress that are read, at most; the longest-running where an index gives them."""
+# Slots of a ring that one poll reads.
 SLOTS: Final = 1000
-"""Slots of a ring that one poll reads."""
 _NEAR: Final = 20
 _FACTS_EVERY_S: Final = 5.0
+# Seconds between sweeps: they are dear, and what they find does not pass quickly. After a find they come sooner.
 _SWEEP_EVERY_S: Final = 4.9
-"""Seconds between sweeps: they are dear, and what they find does not pass quickly. After a find they come sooner."""
 _MIN_AGE_S: Final = 1.0
 _LEVELS: Final = 20
 _PRIORITIES: Final = ("priorities_state", "priorities")

@@ -10,8 +10,8 @@ from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.text import tells_size
 
+# What an index serves: the statements of SQL Server name the index for each, such as `{head_index}`.
 _SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority", "states")
-"""What an index serves: the statements of SQL Server name the index for each, such as ``{head_index}``."""
 
 
 def state_values(layout: Layout) -> dict[str, Value]:
@@ -56,7 +56,10 @@ def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
     if layout.ring is not None:
         ring = layout.ring
         names |= {
-            "slot": ring.slot, "turn": ring.turn, "size": ring.size, "unread": ring.unread,
+            "slot": ring.slot,
+            "turn": ring.turn,
+            "size": ring.size,
+            "unread": ring.unread,
             "message_id": ring.message_id,
-        }  # fmt: skip
+        }
     return names

@@ -16,10 +16,10 @@ _READS: Final = "procedures"
 _NAMED: Final = "routines"
 _NAMING: Final = "routines_of_tables"
 _PROBES: Final = (_READS, _NAMED, _NAMING)
+# Procedures are made and dropped seldom.
 _FIND_EVERY_S: Final = 600.0
-"""Procedures are made and dropped seldom."""
+# The server goes through all plans it has cached for this.
 _READ_EVERY_S: Final = 10.0
-"""The server goes through all plans it has cached for this."""
 _VERBS: Final = ("push", "push_batch", "pop", "pop_batch")
 
 
@@ -31,8 +31,8 @@ class Procedures:
         self._able = statements.has(_READS)
         self._layouts: dict[str, Layout] = {}
         self._tables: dict[int, str] = {}
+        # By the procedure's id: its queue, and what it does.
         self._known: dict[int, tuple[str, str]] = {}
-        """By the procedure's id: its queue, and what it does."""
         self._found: dict[tuple[str, str], dict[int, tuple[str, str]]] = {}
         self._searched_at = float("-inf")
         self._read_at = float("-inf")

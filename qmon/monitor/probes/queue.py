@@ -33,8 +33,8 @@ from qmon.monitor.probes.memo import FULL, Memo
 from qmon.monitor.probes.names import names_of, state_values
 from qmon.monitor.probes.statements import PART, ProbeStatement, Results, StatementCache, first
 
+# Rows from the head on that are read for who holds them, at least.
 HELD_AT_LEAST: Final = 200
-"""Rows from the head on that are read for who holds them, at least."""
 
 
 def ring_probe(layout: Layout) -> str:
@@ -49,6 +49,7 @@ _RECOUNT_EVERY: Final = 5
 _RING_WINDOW: Final = 32
 STILL: Final = 3
 _WALK: Final = 2 * FULL
+# The probe that reads which rows transactions hold, for each probe that finds the head.
 _HELD: Final = {
     "head": "held",
     "head_newest": "held_newest",
@@ -56,7 +57,7 @@ _HELD: Final = {
     "head_state": "held_state",
     "head_any": "held_any",
 }
-"""The probe that reads which rows transactions hold, for each probe that finds the head."""
+# The same where locks are read for all queues at once: which of the rows locked are seen no more.
 _UNSEEN: Final = {
     "head": "unseen",
     "head_newest": "unseen",
@@ -64,23 +65,22 @@ _UNSEEN: Final = {
     "head_state": "unseen_state",
     "head_any": "unseen_any",
 }
-"""The same where locks are read for all queues at once: which of the rows locked are seen no more."""
+# What lists the rows, where a pop leaves none in progress.
 _LISTED: Final = {
     "head": "messages",
     "head_newest": "messages_newest",
     "head_due": "messages_due",
     "head_state": "messages_ready",
 }
-"""What lists the rows, where a pop leaves none in progress."""
+# The probe that counts the blocked messages of a table with a state column: `in_state` with another value.
 BLOCKED: Final = "blocked"
-"""The probe that counts the blocked messages of a table with a state column: ``in_state`` with another value."""
+# Probes whose answer is a `WalkSample`.
 WALKS: Final = frozenset({"head_walk", "head_any"})
-"""Probes whose answer is a ``WalkSample``."""
 
+# Pages (2 MB, some 2 ms) up to which a poll looks whether a table that only a scan counts is empty.
 _EMPTY_PAGES: Final = 256
-"""Pages (2 MB, some 2 ms) up to which a poll looks whether a table that only a scan counts is empty."""
+# Times in a row that the server counts no rows while some are there, until its count is no longer asked for.
 _DENIED: Final = 3
-"""Times in a row that the server counts no rows while some are there, until its count is no longer asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ class QueueProbes:
         self.spec = spec
         self.layout, self.facts = spec.layout, spec.facts
         self.memo = Memo()
+        # The page that was read in this poll in place of the one that is wanted.
         self.page_read: Listing | None = None
-        """The page that was read in this poll in place of the one that is wanted."""
         self._statements = statements
         self.names: Mapping[str, Name] = names_of(spec.layout, spec.facts)
 

@@ -22,8 +22,8 @@ READ_EVERY: Final[dict[str, float]] = {
     POOL_LIMITS: 15.0,
     SETTINGS: 60.0,
 }
+# Times the pace of a probe, after which what could not be read again is no longer shown.
 _STALE: Final = 3.0
-"""Times the pace of a probe, after which what could not be read again is no longer shown."""
 
 
 class ServerStateProbes:
@@ -36,13 +36,13 @@ class ServerStateProbes:
         self._statements = statements
         self._able = [probe for probe in READ_EVERY if statements.has(probe)]
         self._asked_at = dict.fromkeys(self._able, float("-inf"))
+        # By probe when it was read, server clock in seconds, and its rows.
         self._found: dict[str, tuple[float, tuple[Any, ...]]] = {}
-        """By probe when it was read, server clock in seconds, and its rows."""
         self._failures: dict[str, ProbeFailure] = {}
+        # The tables whose settings were asked for last.
         self._tables: list[int] = []
-        """The tables whose settings were asked for last."""
+        # The database shares an elastic pool with others.
         self._pooled = False
-        """The database shares an elastic pool with others."""
 
     def wanted(self, now: float, tables: Iterable[int] = ()) -> list[ProbeStatement]:
         """The statements that are due; ``now``: our monotonic clock, seconds; ``tables``: ids of all queues' tables.
@@ -54,9 +54,10 @@ class ServerStateProbes:
             self._tables, self._asked_at[SETTINGS] = tables, float("-inf")
             self._found.pop(SETTINGS, None)
         due = [
-            probe for probe in self._able
+            probe
+            for probe in self._able
             if now - self._asked_at[probe] >= READ_EVERY[probe] and (self._pooled or not TARGET_PROBES[probe].in_pool)
-        ]  # fmt: skip
+        ]
         self._asked_at |= dict.fromkeys(due, now)
         about: dict[str, dict[str, Value]] = {}
         if SETTINGS in due and tables:

@@ -13,10 +13,10 @@ from qmon.engines.sql.queries import Name
 from qmon.model.samples.polled import CounterSample, SequenceSample
 from qmon.monitor.probes.target_probes import TARGET_PROBES
 
+# Between a probe's name and its part.
 PART: Final = "@"
-"""Between a probe's name and its part."""
+# The records of each statement that worked, by queue and probe.
 Results = dict[tuple[str, str], tuple[Any, ...]]
-"""The records of each statement that worked, by queue and probe."""
 
 
 @dataclass(frozen=True, slots=True)

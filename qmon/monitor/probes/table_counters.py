@@ -33,19 +33,46 @@ def spread(results: Results) -> None:
 
 def _counter(row: TableCounterSample) -> CounterSample:
     return CounterSample(
-        table_id=row.table_id, inserted=row.inserted or 0, updated=row.updated or 0, deleted=row.deleted or 0,
-        hot_updated=0, live=row.live or 0, dead=0, modified_since_analyze=None, vacuums=0, analyzes=0,
-        bytes=row.bytes or 0, called=row.called, files=row.files, readable=row.readable,
-        counted=row.inserted is not None, partitions=row.partitions, altered=row.altered,
-    )  # fmt: skip
+        table_id=row.table_id,
+        inserted=row.inserted or 0,
+        updated=row.updated or 0,
+        deleted=row.deleted or 0,
+        hot_updated=0,
+        live=row.live or 0,
+        dead=0,
+        modified_since_analyze=None,
+        vacuums=0,
+        analyzes=0,
+        bytes=row.bytes or 0,
+        called=row.called,
+        files=row.files,
+        readable=row.readable,
+        counted=row.inserted is not None,
+        partitions=row.partitions,
+        altered=row.altered,
+    )
 
 
 def _use(row: TableCounterSample) -> UseSample:
     return UseSample(
-        table_id=row.table_id, index_id=row.index_id or 0, name=row.name or "", role=row.role, scans=row.scans,
-        rows_read=None, pages=None, own_rows=None, own_pages=None, bytes=row.bytes,
-        latch_waits=row.latch_waits, latch_wait_s=row.latch_wait_s,
-        lock_waits=row.lock_waits, lock_wait_s=row.lock_wait_s, splits=row.splits,
-        forwarded=row.forwarded, io_waits=row.io_waits, escalations_tried=row.escalations_tried,
-        escalations=row.escalations, sequential=row.sequential,
-    )  # fmt: skip
+        table_id=row.table_id,
+        index_id=row.index_id or 0,
+        name=row.name or "",
+        role=row.role,
+        scans=row.scans,
+        rows_read=None,
+        pages=None,
+        own_rows=None,
+        own_pages=None,
+        bytes=row.bytes,
+        latch_waits=row.latch_waits,
+        latch_wait_s=row.latch_wait_s,
+        lock_waits=row.lock_waits,
+        lock_wait_s=row.lock_wait_s,
+        splits=row.splits,
+        forwarded=row.forwarded,
+        io_waits=row.io_waits,
+        escalations_tried=row.escalations_tried,
+        escalations=row.escalations,
+        sequential=row.sequential,
+    )

@@ -46,11 +46,15 @@ class BrokerTrack:
         leak = None if talks is None else conversations_finding(talks)
         return BrokerView(
             queues=self._queues(found, before, snapshot.sampled_at),
-            sending=_sending(found.transmission), growth=growth, transmission=found.transmission,
+            sending=_sending(found.transmission),
+            growth=growth,
+            transmission=found.transmission,
             verdict=self._lasting(0, sending, before, snapshot.sampled_at),
-            conversations=talks, leak=self._lasting(-1, leak, before, snapshot.sampled_at),
-            monitored=found.monitors is not None, age_s=max(0.0, snapshot.sampled_at - found.read_at),
-        )  # fmt: skip
+            conversations=talks,
+            leak=self._lasting(-1, leak, before, snapshot.sampled_at),
+            monitored=found.monitors is not None,
+            age_s=max(0.0, snapshot.sampled_at - found.read_at),
+        )
 
     def _queues(self, found: Broker, before: dict[tuple[int, str], float], at: float) -> tuple[BrokerQueue, ...]:
         monitors = {each.queue_id: each for each in found.monitors or ()}

@@ -40,6 +40,7 @@ _ROWS: Final = ("owners", "tried")
 _SWEEP: Final = "ring_sweep"
 _DONE: Final = ("counters", "table_counters", "head", "progress")
 _HOLDERS: Final = ("counters", "table_counters", "head", "held", "unseen", "locks", "writers", "waits", "blocking")
+# What the probes begin with that a field of `QueueEvidence` comes from.
 READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "owners": _ROWS,
     "repeated": _ROWS,
@@ -49,7 +50,6 @@ READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "archiving": _DONE,
     "motion": ("head",),
 }
-"""What the probes begin with that a field of ``QueueEvidence`` comes from."""
 
 
 class QueueDiagnosis:
@@ -102,8 +102,9 @@ class QueueDiagnosis:
             twice=self._deliveries.add(snapshot, layout, messages) if rows_read and seen else before.twice,
             starved=self._priorities.add(messages, at) if messages.priorities is not None else before.starved,
             archiving=before.archiving if missed_done else self._archive.add(q.counters, done, at),
-            ring_loss=loss, motion=self._motion.add(q, at),
-        )  # fmt: skip
+            ring_loss=loss,
+            motion=self._motion.add(q, at),
+        )
         self._failing = {probe: self._failing.get(probe, at) for probe in failing}
         if seen:
             self._seen_at = at
@@ -167,9 +168,15 @@ class ClientsTrack:
             self._last_at = snapshot.sampled_at
         left_s = None if self._last_at is None else snapshot.sampled_at - self._last_at
         return ClientsSeen(
-            connected, None if hidden else waiting, by, one, others=len(sessions.all) - connected, left_s=left_s,
-            whole=len(sessions.all) < MOST_CLIENTS, quiet_s=quiet_for(members, self._members),
-        )  # fmt: skip
+            connected,
+            None if hidden else waiting,
+            by,
+            one,
+            others=len(sessions.all) - connected,
+            left_s=left_s,
+            whole=len(sessions.all) < MOST_CLIENTS,
+            quiet_s=quiet_for(members, self._members),
+        )
 
 
 class ArchiveTrack:
@@ -202,9 +209,13 @@ class ArchiveTrack:
         kept = _KEPT_SHARE * counters.inserted <= counters.live <= counters.inserted / _KEPT_SHARE
         usual_s = self._longest_s if self._steady or self._breaks >= _BREAKS else None
         return Archiving(
-            done.value, done.value - self._least, silent_s, usual_s, max(self._peaks, default=None),
+            done.value,
+            done.value - self._least,
+            silent_s,
+            usual_s,
+            max(self._peaks, default=None),
             untouched=counters.deleted == 0 and kept,
-        )  # fmt: skip
+        )
 
     def _see_deletion(self, at: float) -> None:
         began_at, last_at = self._run or (at, at)

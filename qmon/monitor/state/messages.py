@@ -17,8 +17,8 @@ from qmon.model.snapshot import Snapshot
 class _Level:
     head_id: str
     since_at: float
+    # How often any head had moved when this one came.
     moves: int
-    """How often any head had moved when this one came."""
 
 
 class PriorityTrack:
@@ -47,12 +47,12 @@ class PriorityTrack:
         return Starved(priority, level.head_id, at - since_at, now[priority].oldest_s, self._moves - level.moves)
 
 
+# Polls after which a message that was not seen again is forgotten.
 _MISSED: Final = 2
-"""Polls after which a message that was not seen again is forgotten."""
+# Seconds that a message is remembered where it is not seen while it is being popped: it may come back.
 _AWAY_S: Final = 30.0
-"""Seconds that a message is remembered where it is not seen while it is being popped: it may come back."""
+# Times of one poll are all of the server's clock, but read in several statements.
 _JITTER_S: Final = 0.05
-"""Times of one poll are all of the server's clock, but read in several statements."""
 
 
 @dataclass(slots=True)

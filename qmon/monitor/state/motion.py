@@ -8,8 +8,8 @@ from qmon.model.evidence import Motion
 from qmon.model.snapshot import QueueSamples
 from qmon.monitor.probes.memo import COUNT_LIMIT
 
+# Seconds by which the time of the oldest message may differ between two polls while it is the same message.
 _SAME_S: Final = 1.0
-"""Seconds by which the time of the oldest message may differ between two polls while it is the same message."""
 
 
 class MotionTrack:

@@ -50,8 +50,8 @@ _OF_A_LIBRARY = "the workers of a library are not told apart by their sessions"
 _BROKEN = "counters were not read without a break"
 _OWN = "an operation of qmon changes messages of this queue, or has just done so"
 _FORGOTTEN = "the server began to count this table anew, or may have"
+# Why rates are unknown in a poll after which they will be known.
 RATES_FOLLOW: Final = frozenset({_FOLLOWS, _BROKEN, _OWN, _FORGOTTEN})
-"""Why rates are unknown in a poll after which they will be known."""
 
 
 class QueueTrack:
@@ -109,16 +109,26 @@ class QueueTrack:
         view = last if seen_at is None else stale_figures.as_old(last, at - seen_at, reason)
         pauses = pauses_of(q.layout, snapshot.pauses)
         rule_input = RuleInput(
-            timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses, last_seen_at=seen_at, layout=q.layout,
-            samples=q, snapshot=snapshot,
-        )  # fmt: skip
+            timeout_s=q.layout.timeout_s,
+            failures=failures,
+            pauses=pauses,
+            last_seen_at=seen_at,
+            layout=q.layout,
+            samples=q,
+            snapshot=snapshot,
+        )
         verdicts, past = self._judge(rule_input, at)
         unknown = Figure.unknown(reason)
         self._remember(at, unknown, unknown, unknown, rates=False)
         return replace(
-            view, verdict=verdicts[0], verdicts=verdicts, past=past, failures=failures,
-            pauses=pauses, history=self._points.series(),
-        )  # fmt: skip
+            view,
+            verdict=verdicts[0],
+            verdicts=verdicts,
+            past=past,
+            failures=failures,
+            pauses=pauses,
+            history=self._points.series(),
+        )
 
     def unread(self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool) -> QueueView:
         """A poll in which it was not this queue's turn: what was seen last, with its age; nothing is judged by it."""
@@ -166,11 +176,14 @@ class QueueTrack:
         at = snapshot.sampled_at
         unjudged = Verdict(CANNOT_TELL, reason, Severity.NOTICE, at)
         return replace(
-            stale_figures.unseen(q.layout, reason), verdict=unjudged, verdicts=(unjudged,),
+            stale_figures.unseen(q.layout, reason),
+            verdict=unjudged,
+            verdicts=(unjudged,),
             failures=tuple(f for f in snapshot.failures if f.queue == q.layout.queue),
-            pauses=pauses_of(q.layout, snapshot.pauses), history=self._points.series(),
+            pauses=pauses_of(q.layout, snapshot.pauses),
+            history=self._points.series(),
             past=self._verdict_log.add((unjudged,), at),
-        )  # fmt: skip
+        )
 
     def _fold(
         self,
@@ -358,31 +371,71 @@ class QueueTrack:
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses, recent = pauses_of(q.layout, snapshot.pauses), self._window.rates(_SMOOTH_S)
         rule_input = RuleInput(
-            ready=ready.evidence, in_progress=in_progress.evidence, stuck=stuck.evidence, oldest=oldest.evidence,
-            push_rate=push.evidence, pop_rate=pop.evidence, timeout_s=q.layout.timeout_s, failures=failures,
-            recent_pop_rate=rate(recent.popped if recent else None, self._standing.pops_lately).evidence, queue=known,
-            completes=rate(recent.completed if recent else None).evidence.value, target=target,
+            ready=ready.evidence,
+            in_progress=in_progress.evidence,
+            stuck=stuck.evidence,
+            oldest=oldest.evidence,
+            push_rate=push.evidence,
+            pop_rate=pop.evidence,
+            timeout_s=q.layout.timeout_s,
+            failures=failures,
+            recent_pop_rate=rate(recent.popped if recent else None, self._standing.pops_lately).evidence,
+            queue=known,
+            completes=rate(recent.completed if recent else None).evidence.value,
+            target=target,
             net_rate=None if uncounted else rate(rates.net if rates else None, moved=False).evidence.value,
-            fill=fill.evidence, blocked=more["blocked"].evidence, blocked_oldest=more["blocked_oldest"].evidence,
-            locked=self._diagnosis.locked(snapshot, q), pauses=pauses, layout=q.layout, samples=q, snapshot=snapshot,
+            fill=fill.evidence,
+            blocked=more["blocked"].evidence,
+            blocked_oldest=more["blocked_oldest"].evidence,
+            locked=self._diagnosis.locked(snapshot, q),
+            pauses=pauses,
+            layout=q.layout,
+            samples=q,
+            snapshot=snapshot,
             pops_unseen=self._standing.pops_lately or self._broken,
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
-        )  # fmt: skip
+        )
         rule_input = replace(rule_input, queue=self._trends(at, rule_input, pop.evidence, scheduled))
         verdicts, past = self._judge(rule_input, at, guard)
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
         return QueueView(
-            layout=q.layout, ready=ready, in_progress=in_progress, scheduled=scheduled, dead=dead, oldest=oldest,
-            push_rate=push, pop_rate=figures.pops(q, pop), complete_rate=_completes(q, rates, rate),
-            blockers=q.blocked.blockers if q.blocked is not None else (), gap=gap, fill=fill, verdict=verdicts[0],
-            stuck=stuck, ownerless=frozenset(), forecast=self._forecast(rule_input, verdicts, plotted=plotted),
-            history=self._points.series(), messages=q.messages, page=q.page, failures=failures, gap_kind=gap_kind,
-            window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
-            undecided=undecided(rule_input, verdicts, self._spans), ledger=None, past=past, **more,
-            done=figures.done(q, ready, in_progress), counting=q.counting,
+            layout=q.layout,
+            ready=ready,
+            in_progress=in_progress,
+            scheduled=scheduled,
+            dead=dead,
+            oldest=oldest,
+            push_rate=push,
+            pop_rate=figures.pops(q, pop),
+            complete_rate=_completes(q, rates, rate),
+            blockers=q.blocked.blockers if q.blocked is not None else (),
+            gap=gap,
+            fill=fill,
+            verdict=verdicts[0],
+            stuck=stuck,
+            ownerless=frozenset(),
+            forecast=self._forecast(rule_input, verdicts, plotted=plotted),
+            history=self._points.series(),
+            messages=q.messages,
+            page=q.page,
+            failures=failures,
+            gap_kind=gap_kind,
+            window_s=rates.seconds if rates else None,
+            pauses=pauses,
+            verdicts=verdicts,
+            throttled=throttled,
+            undecided=undecided(rule_input, verdicts, self._spans),
+            ledger=None,
+            past=past,
+            **more,
+            done=figures.done(q, ready, in_progress),
+            counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
-            flow=None if uncounted else self._flow_now, span_s=self._span_s, use=known.use, read_at=None,
-        )  # fmt: skip
+            flow=None if uncounted else self._flow_now,
+            span_s=self._span_s,
+            use=known.use,
+            read_at=None,
+        )
 
     def _makers(
         self, snapshot: Snapshot, q: QueueSamples, ready: Figure, held: HeldRows | None, gap: Figure
@@ -441,25 +494,35 @@ class QueueTrack:
         """What is known of the queue, with what the last hour shows."""
         flow = self._flow_now
         known = replace(
-            given.queue, silence=self._silence.add(at, flow.pushed if flow else None),
+            given.queue,
+            silence=self._silence.add(at, flow.pushed if flow else None),
             due_later=self._due.add(at, flow, given.ready, scheduled),
-        )  # fmt: skip
+        )
         if given.ready.value is None or given.ready.at_least:
             return known
         rise, slower = self._trend.add(
-            at, given.ready.value, given.oldest.value, working=given.in_progress.value,
-            finished_per_s=given.completes, popped_per_s=popped.value,
-        )  # fmt: skip
+            at,
+            given.ready.value,
+            given.oldest.value,
+            working=given.in_progress.value,
+            finished_per_s=given.completes,
+            popped_per_s=popped.value,
+        )
         return replace(known, rise=rise, slower=slower)
 
     def _remember(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, *, rates: bool = True) -> None:
         now = self._window.rates(_SMOOTH_S) if rates else None
         self._points.add(
             Point(
-                at, None if ready.at_least else ready.value, now.pushed if now else None, now.popped if now else None,
-                now.completed if now else None, in_progress.value, oldest.value,
+                at,
+                None if ready.at_least else ready.value,
+                now.pushed if now else None,
+                now.popped if now else None,
+                now.completed if now else None,
+                in_progress.value,
+                oldest.value,
             )
-        )  # fmt: skip
+        )
 
 
 def _bounded(oldest: Figure, bound: Figure | None) -> Figure:

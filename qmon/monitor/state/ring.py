@@ -10,16 +10,16 @@ from qmon.model.rates.ledger import Ledger, ring_ledger, span_ledger
 from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, SweepSample
 from qmon.model.snapshot import QueueSamples
 
+# Seconds after which a message that has not moved, with no popper's transaction as old, is nobody's.
 _OLD_S: Final = 1.0
-"""Seconds after which a message that has not moved, with no popper's transaction as old, is nobody's."""
 
 
 class LedgerTrack:
     """Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
+        # The last number drawn in a poll after which no open transaction had drawn any; `None`: some had.
         self._free_up_to: int | None = None
-        """The last number drawn in a poll after which no open transaction had drawn any; ``None``: some had."""
 
     def add(
         self, q: QueueSamples, ready: Figure, held: int | None, span: Figure, orphans: int, *, unbroken: bool
@@ -74,10 +74,15 @@ class RingTrack:
         hole = self._first_hole(at)
         since = hole[1] if hole is not None else at
         return RingLoss(
-            hole[0] if hole is not None else None, at - since, _drawer(messages.push_drawers, at - since),
-            orphans, orphan, orphan_s, min(1.0, len(self._sweeps) * _SWEPT / size),
+            hole[0] if hole is not None else None,
+            at - since,
+            _drawer(messages.push_drawers, at - since),
+            orphans,
+            orphan,
+            orphan_s,
+            min(1.0, len(self._sweeps) * _SWEPT / size),
             _drawer(messages.pop_drawers, 0.0) if orphans else None,
-        )  # fmt: skip
+        )
 
     def _first_hole(self, at: float) -> tuple[int, float] | None:
         """The first number without a message that poppers have drawn, and since when it is seen."""

@@ -10,11 +10,11 @@ from qmon.model.samples.plans import QueuePlans
 from qmon.model.samples.server_state import ReplicationSample
 from qmon.model.snapshot import Snapshot
 
+# Seconds for which a failover is said.
 SAID_S: Final = 300.0
-"""Seconds for which a failover is said."""
 _SECONDARY: Final = "secondary"
+# Times the pace of reading plans, after which what was read is forgotten.
 _STALE: Final = 3.0
-"""Times the pace of reading plans, after which what was read is forgotten."""
 
 
 class ServerStateTrack:
@@ -50,9 +50,10 @@ class PlanTrack:
         names = {each.layout.queue for each in snapshot.queues}
         known = self._known | {found.queue: found for found in snapshot.plans}
         self._known = {
-            name: found for name, found in known.items()
+            name: found
+            for name, found in known.items()
             if name in names and 0.0 <= snapshot.sampled_at - found.read_at <= old_s
-        }  # fmt: skip
+        }
         return tuple(self._known.values())
 
 

@@ -36,14 +36,25 @@ def unseen(layout: Layout, reason: str) -> QueueView:
 def as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     """What was seen of a queue ``age_s`` seconds ago, each figure old; what was not known then is not known now."""
     old: dict[str, Any] = {
-        name: Figure.unknown(reason) if figure.value is None
+        name: Figure.unknown(reason)
+        if figure.value is None
         else replace(figure, age_s=figure.age_s + age_s, old=True, reason=reason)
         for name, figure in _figures(view)
-    }  # fmt: skip
+    }
     return replace(
-        view, **old, forecast=Forecast(Trend.UNKNOWN), messages=None, page=None, flow=None, span_s=None, window_s=None,
-        ledger=None, throttled=(), use=None, read_at=None,
-    )  # fmt: skip
+        view,
+        **old,
+        forecast=Forecast(Trend.UNKNOWN),
+        messages=None,
+        page=None,
+        flow=None,
+        span_s=None,
+        window_s=None,
+        ledger=None,
+        throttled=(),
+        use=None,
+        read_at=None,
+    )
 
 
 def unread(view: QueueView, read_at: float, pauses: tuple[Pause, ...]) -> QueueView:
@@ -88,6 +99,7 @@ _HEAD: Final = ("head", "ring", "depth")
 _OF_HOLDERS: Final = ("held", "unseen", "locks", "writers")
 _SWEEP: Final = "ring_sweep"
 _GROUP: Final = "group_states:"
+# What the probes begin with that a figure of `QueueView` is read by.
 _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "ready": (*_HEAD, f"{_GROUP}ready"),
     "oldest": (*_HEAD, f"{_GROUP}ready"),
@@ -103,14 +115,13 @@ _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "bytes": ("sizes", "uses", table_counters.PROBE),
     "growth": ("sizes", "uses", table_counters.PROBE),
 }
-"""What the probes begin with that a figure of ``QueueView`` is read by."""
+# Figures that are not read in each poll: seconds between readings, and the same where queues are read in turns.
 _RARELY: Final[Mapping[str, tuple[float, float]]] = {
     "scheduled": (COUNTING_S, COUNTING_BRIEF_S),
     "dead": (COUNTING_S, COUNTING_BRIEF_S),
     "bytes": (STATISTICS_S, SIZES_TURN_S),
     "growth": (STATISTICS_S, SIZES_TURN_S),
 }
-"""Figures that are not read in each poll: seconds between readings, and the same where queues are read in turns."""
 FRESH_POLLS: Final = 3.0
 _LOST_POLLS: Final = 10.0
 _THROTTLED: Final = "read less often, to stay within the budget"
@@ -171,8 +182,8 @@ class OldestBound:
     """
 
     def __init__(self) -> None:
+        # When it was read at the latest (server clock), the age, how many were ready, and the table's counters.
         self._read: tuple[float, float, int, CounterSample] | None = None
-        """When it was read at the latest (server clock), the age, how many were ready, and the table's counters."""
 
     def see(self, q: QueueSamples, at: float, took_s: float) -> Figure | None:
         """The bound at ``at``; ``None`` where it was read in this poll, or there is none.

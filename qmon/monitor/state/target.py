@@ -23,11 +23,11 @@ from qmon.monitor.state.server_state import PlanTrack, ServerStateTrack
 from qmon.monitor.state.stale_figures import gone_queues
 from qmon.monitor.state.usage import uses_of
 
+# Server time qmon may use, as a share of one processor.
 BUDGET_SHARE: Final = 0.01
-"""Server time qmon may use, as a share of one processor."""
 _FIRST: Final = "rates follow with the second poll"
+# A poll that a connection waited for no longer than this goes on with the counters of the one before.
 _LATE_S: Final = 30.0
-"""A poll that a connection waited for no longer than this goes on with the counters of the one before."""
 
 
 class TargetHistory:
@@ -43,10 +43,10 @@ class TargetHistory:
         self._budget = budget
         self._tracks: dict[str, QueueTrack] = {}
         self._prev: Snapshot | None = None
+        # Samples, each with qmon's own transactions among those it counts.
         self._servers = CounterWindow[tuple[ServerSample, int]](
             window_s * 0.95, reset=lambda before, now: now[1] < before[1]
         )
-        """Samples, each with qmon's own transactions among those it counts."""
         self._waits = WaitTrack()
         self._deadlocks = DeadlockTrack()
         self._counters = CounterTrack(window_s)
@@ -60,15 +60,15 @@ class TargetHistory:
         self._waits.add(snapshot, unbroken=unbroken)
         plans = self._plans.add(snapshot)
         deadlocks = self._deadlocks.add(snapshot, unbroken=unbroken)
-        server = replace(
-            self._server(snapshot, unbroken), plans=plans, outside=outside(snapshot, deadlocks)
-        )  # fmt: skip
+        server = replace(self._server(snapshot, unbroken), plans=plans, outside=outside(snapshot, deadlocks))
         readings = TargetEvidence(
-            waiting=self._waits.over(RECENT_S), commits=self._recent_commits(),
+            waiting=self._waits.over(RECENT_S),
+            commits=self._recent_commits(),
             rollbacks=server.rollbacks.value,
-            deadlocks=deadlocks, failed_over=self._state.add(snapshot),
+            deadlocks=deadlocks,
+            failed_over=self._state.add(snapshot),
             plans={each.queue: each for each in plans},
-        )  # fmt: skip
+        )
         queues, gone = [], gone_queues(snapshot)
         sessions = None if snapshot.clients is None else Sessions(snapshot.clients)
         uses = uses_of(snapshot)
@@ -82,21 +82,26 @@ class TargetHistory:
                 queues.append(track.gone(snapshot, samples))
             else:
                 queues.append(
-                    track.add(
-                        snapshot, samples, unbroken=unbroken, target=readings, sessions=sessions, uses=uses
-                    )
-                )  # fmt: skip
+                    track.add(snapshot, samples, unbroken=unbroken, target=readings, sessions=sessions, uses=uses)
+                )
         names = {samples.layout.queue for samples in snapshot.queues}
         for name in self._tracks.keys() - names:
             del self._tracks[name]
         span_s = snapshot.sampled_at - self._prev.sampled_at if unbroken and self._prev is not None else None
         self._prev = snapshot
         return View(
-            target=snapshot.target, engine=snapshot.engine, server_version=snapshot.server_version,
-            sequence=snapshot.sequence, sampled_at=snapshot.sampled_at, taken_at=snapshot.taken_at,
-            interval_s=snapshot.interval_s, server=server, queues=tuple(queues),
-            failures=tuple(f for f in snapshot.failures if f.queue not in names), span_s=span_s,
-        )  # fmt: skip
+            target=snapshot.target,
+            engine=snapshot.engine,
+            server_version=snapshot.server_version,
+            sequence=snapshot.sequence,
+            sampled_at=snapshot.sampled_at,
+            taken_at=snapshot.taken_at,
+            interval_s=snapshot.interval_s,
+            server=server,
+            queues=tuple(queues),
+            failures=tuple(f for f in snapshot.failures if f.queue not in names),
+            span_s=span_s,
+        )
 
     def _recent_commits(self) -> float | None:
         """Transactions committed per second in the last few seconds, without qmon's own."""
@@ -144,15 +149,28 @@ class TargetHistory:
             commits=_less(rate(first.commits, now.server.commits), own - own_before, span),
             rollbacks=rate(first.rollbacks, now.server.rollbacks),
             deadlocks=rate(first.deadlocks, now.server.deadlocks),
-            sessions=now.server.sessions, waits=now.waits,
-            sessions_used=now.server.sessions_used, sessions_limit=now.server.sessions_limit,
-            client_ms=now.client_ms, server_ms=now.server_ms, buffers=now.buffers, cpu_ms=now.cpu_ms,
-            budget_share=share, in_recovery=now.server.in_recovery, standby=standby_of(now.server),
+            sessions=now.server.sessions,
+            waits=now.waits,
+            sessions_used=now.server.sessions_used,
+            sessions_limit=now.server.sessions_limit,
+            client_ms=now.client_ms,
+            server_ms=now.server_ms,
+            buffers=now.buffers,
+            cpu_ms=now.cpu_ms,
+            budget_share=share,
+            in_recovery=now.server.in_recovery,
+            standby=standby_of(now.server),
             blocking=None if now.blocking is None else forest(now.blocking, _held_by_session(now)),
-            horizon=now.horizon, version_store=now.version_store, waiting=self._waits.over(SHOWN_S),
-            counters=self._counters.add(now, unbroken=unbroken), broker=self._broker.add(now), observing=now.observing,
-            state=now.server_state, jobs=now.jobs, blocked=now.blocked,
-        )  # fmt: skip
+            horizon=now.horizon,
+            version_store=now.version_store,
+            waiting=self._waits.over(SHOWN_S),
+            counters=self._counters.add(now, unbroken=unbroken),
+            broker=self._broker.add(now),
+            observing=now.observing,
+            state=now.server_state,
+            jobs=now.jobs,
+            blocked=now.blocked,
+        )
 
 
 def _less(rate: Figure, own: int, span: float) -> Figure:

@@ -14,41 +14,41 @@ from qmon.model.rates.flow import Flow
 from qmon.model.rates.trend import DueLater, Rise, Silence, Slower
 
 _MINUTE_S: Final = 60.0
+# Minutes that are remembered.
 _MOST: Final = 60
-"""Minutes that are remembered."""
+# A backlog rises if it did so for this many minutes at least, or ...
 _RISE: Final = 21
-"""A backlog rises if it did so for this many minutes at least, or ..."""
+# ... for this many, if no rate of pops is known that would show it sooner.
 _UNRATED: Final = 6
-"""... for this many, if no rate of pops is known that would show it sooner."""
+# Fewer messages than this are no backlog.
 _BACKLOG: Final = 100
-"""Fewer messages than this are no backlog."""
+# A backlog that the poppers work off within this time is none, either.
 _WAITS_S: Final = 60.0
-"""A backlog that the poppers work off within this time is none, either."""
+# Messages take longer once they take this many times as long as before.
 _SLOWER: Final = 3.0
-"""Messages take longer once they take this many times as long as before."""
+# Polls of a minute that must have seen how many messages were in progress.
 _POLLS: Final = 3
-"""Polls of a minute that must have seen how many messages were in progress."""
+# Minutes that must be known to say how long messages took before.
 _BEFORE: Final = 5
-"""Minutes that must be known to say how long messages took before."""
+# A queue was busy if something was pushed in each of this many minutes.
 _BUSY: Final = 10
-"""A queue was busy if something was pushed in each of this many minutes."""
 _SILENT_S: Final = 30.0
+# Silence is one only after as many pushes as this should have come, and ...
 _MISSED: Final = 60
-"""Silence is one only after as many pushes as this should have come, and ..."""
+# ... after this many times the longest break of the last hour.
 _LONGER: Final = 5
-"""... after this many times the longest break of the last hour."""
+# Messages pushed are compared with those that became ready over steps of at least this length.
 _STEP_S: Final = 5.0
-"""Messages pushed are compared with those that became ready over steps of at least this length."""
 _LATER_STEPS: Final = 3
 _LATER_S: Final = 20.0
+# Messages are due later than usual after this many steps, seconds and messages.
 _LATER: Final = 20
-"""Messages are due later than usual after this many steps, seconds and messages."""
+# Earlier messages needed to compare with.
 _KNOWN: Final = 60
-"""Earlier messages needed to compare with."""
+# Greatest share of the messages before that may have been due later.
 _SELDOM: Final = 0.1
-"""Greatest share of the messages before that may have been due later."""
+# After a longer gap, qmon forgets the minutes before it.
 _GAP_S: Final = 300.0
-"""After a longer gap, qmon forgets the minutes before it."""
 
 
 @dataclass(slots=True)

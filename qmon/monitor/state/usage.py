@@ -23,15 +23,15 @@ _REMEMBER_EVERY_S: Final = 5.0
 _REMEMBERED: Final = 720
 _BEFORE_S: Final = 600.0
 _FIRST: Final = "follows with the second poll"
+# Totals of procedures are read every ten seconds, or less often.
 _READS_S: Final = 60.0
-"""Totals of procedures are read every ten seconds, or less often."""
 _NEXT_READING: Final = "follows with the next reading"
 _NOT_KNOWN: Final = 'no procedure that pops is known and has run: poppers = { procedure = "…" } names one'
 _NOT_RUN: Final = "none of its procedures has run, or our role may not see them: VIEW DEFINITION shows them"
 
 
+# By table what a poll has read of its use.
 TableUses = Mapping[int, Sequence[UseSample]]
-"""By table what a poll has read of its use."""
 
 
 def uses_of(snapshot: Snapshot) -> TableUses | None:
@@ -78,8 +78,8 @@ class UseTrack:
         self._sizes: dict[Key, deque[tuple[float, int]]] = {}
         self._past: deque[tuple[float, float | None]] = deque(maxlen=_REMEMBERED)
         self._worked_at = 0.0
+        # The newest tick in which something was done to a table.
         self._tells_pops = True
-        """The newest tick in which something was done to a table."""
 
     def add(
         self, snapshot: Snapshot, q: QueueSamples, uses: TableUses | None, flow: Flow | None, *, moved: bool = True
@@ -163,12 +163,17 @@ class UseTrack:
         ghosts = [use.ghosts for use in now.values() if use.ghosts is not None]
         fragments = {(each.table_id, each.index_id): each for each in snapshot.fragments}
         return QueueUse(
-            rows_per_pop=rows, pages_per_pop=self._per_pop(lambda work: work.pages), before=self._before(snapshot, at),
+            rows_per_pop=rows,
+            pages_per_pop=self._per_pop(lambda work: work.pages),
+            before=self._before(snapshot, at),
             hot_share=Figure(hot / updated) if updated > 0 and hot >= 0 else Figure.unknown("nothing was updated"),
-            dead=sum(ghosts) if ghosts else None, trend=tuple(value for _, value in self._past),
+            dead=sum(ghosts) if ghosts else None,
+            trend=tuple(value for _, value in self._past),
             parts=tuple(self._part(key, use, at, fragments.get(key)) for key, use in sorted(now.items())),
-            analyzed=self._analyzed, reads_per_pop=self._read, sized_at=sized_at,
-        )  # fmt: skip
+            analyzed=self._analyzed,
+            reads_per_pop=self._read,
+            sized_at=sized_at,
+        )
 
     def _per_pop(self, of: Callable[[PopWork], int | None]) -> Figure:
         if not self._ticks:
@@ -197,12 +202,18 @@ class UseTrack:
         rates = {name: _per_second([getattr(work, name) for work in works], seconds) for name in _COUNTED}
         read_at = fragmentation.read_at if fragmentation is not None else None
         return IndexUse(
-            name=use.name, role=use.role, id=use.index_id, bytes=use.bytes, ghosts=use.ghosts,
-            growth=self._growth(key, use, at), sequential=use.sequential, **rates,
+            name=use.name,
+            role=use.role,
+            id=use.index_id,
+            bytes=use.bytes,
+            ghosts=use.ghosts,
+            growth=self._growth(key, use, at),
+            sequential=use.sequential,
+            **rates,
             fragmented=fragmentation.fragmented if fragmentation is not None else None,
             fragmented_s=None if read_at is None else max(0.0, at - read_at),
             unread=fragmentation.unread if fragmentation is not None else "",
-        )  # fmt: skip
+        )
 
     def _growth(self, key: Key, use: UseSample, at: float) -> float | None:
         if use.bytes is None:
@@ -221,11 +232,19 @@ def _per_second(counts: Sequence[float | None], seconds: float) -> float | None:
     return sum(known) / seconds if known and seconds > 0 else None
 
 
+# Counters of a table or index, by their names in both `PopWork` and `IndexUse`.
 _COUNTED: Final = (
-    "scans", "rows", "pages", "latch_waits", "lock_waits", "splits", "forwarded", "io_waits", "escalations_tried",
+    "scans",
+    "rows",
+    "pages",
+    "latch_waits",
+    "lock_waits",
+    "splits",
+    "forwarded",
+    "io_waits",
+    "escalations_tried",
     "escalations",
-)  # fmt: skip
-"""Counters of a table or index, by their names in both ``PopWork`` and ``IndexUse``."""
+)
 
 
 class ReadsTrack:

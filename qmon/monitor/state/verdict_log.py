@@ -9,8 +9,8 @@ from typing import Final
 from qmon.model.figure import PastVerdict, Severity, Verdict
 from qmon.model.verdicts.judge import is_brief
 
+# Past verdicts of a queue that are remembered.
 MOST: Final = 50
-"""Past verdicts of a queue that are remembered."""
 
 
 class VerdictLog:

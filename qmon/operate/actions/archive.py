@@ -23,12 +23,12 @@ from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, read_structure
 
+# Of the connection that archives: it gives up soon where somebody holds what it wants.
 SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
-"""Of the connection that archives: it gives up soon where somebody holds what it wants."""
 
 _RECENT_S: Final = 10.0
+# SQLSTATEs of a deadlock and of a failed serialization: nothing was moved, and it may go well next time.
 _TRY_AGAIN: Final = frozenset({"40001", "40P01"})
-"""SQLSTATEs of a deadlock and of a failed serialization: nothing was moved, and it may go well next time."""
 
 Ended = Literal["running", "empty", "stopped", "failed"]
 

@@ -16,15 +16,17 @@ from qmon.operate.plan.rights import why_not
 from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
+# A start that was shown is the same within 10 ms: SQL Server keeps it in steps of 3.3 ms.
 _SAME_US: Final = 10_000
-"""A start that was shown is the same within 10 ms: SQL Server keeps it in steps of 3.3 ms."""
 _OURS: Final = "qmon "
 _LOAD: Final = "qmon load"
 _AUTOVACUUM: Final = "autovacuum worker"
 _PEOPLE: Final = "client backend"
 _VERBS: Final = {
-    EndMethod.CANCEL: "Cancel the statement of", EndMethod.TERMINATE: "End", EndMethod.KILL: "Kill",
-}  # fmt: skip
+    EndMethod.CANCEL: "Cancel the statement of",
+    EndMethod.TERMINATE: "End",
+    EndMethod.KILL: "Kill",
+}
 
 
 def prepare_end_blocker(context: OperatorContext, session: int, started_at: float | None) -> PreparedAction:

@@ -22,8 +22,8 @@ from qmon.operate.run.operation import Record, Running
 from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.sql import Sql, Values
 
+# Attempts to lock the table, each for 200 ms, with a pause of 200 ms in between.
 TRIES: Final = 25
-"""Attempts to lock the table, each for 200 ms, with a pause of 200 ms in between."""
 _PAUSE_S: Final = 0.2
 _CANCELLED: Final = "57014"
 PUT_BACK: Final = (
@@ -75,12 +75,16 @@ def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAc
         found = rights[0] if rights else None
         steps = _making(context, layout, found)
         plan = _plan(
-            context, layout, Kind.INSTALL_GATE, title,
+            context,
+            layout,
+            Kind.INSTALL_GATE,
+            title,
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in steps),
-            consequences=_consequences(context, layout, found), risks=_risks(context, layout, found),
+            consequences=_consequences(context, layout, found),
+            risks=_risks(context, layout, found),
             undo=Undo(possible=False, notes=("remove-gate takes it away again",)),
             refused=why_not(context, sql) or _no_gate(context, layout, rights, gate),
-        )  # fmt: skip
+        )
 
     def make(sql: Sql) -> None:
         looked_at = [*row_values(layout).values(), None, None]
@@ -104,14 +108,18 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
         means = gate or Means("gate", _switch_for(context, layout), Side.PUSHERS)
         steps = ("gate_drop",) if context.engine.name == "sqlserver" else ("gate_drop", "gate_drop_switch")
         plan = _plan(
-            context, layout, Kind.REMOVE_GATE, f"Take the gate off {layout.table}?",
+            context,
+            layout,
+            Kind.REMOVE_GATE,
+            f"Take the gate off {layout.table}?",
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, means.object)).text for name in steps),
             consequences=(
                 "pushers that it pauses go on at once",
                 _lock_words("ACCESS EXCLUSIVE" if context.engine.name == "postgres" else "Sch-M"),
             ),
-            undo=Undo(possible=False, notes=("install-gate puts it back",)), refused=why,
-        )  # fmt: skip
+            undo=Undo(possible=False, notes=("install-gate puts it back",)),
+            refused=why,
+        )
 
     def drop(sql: Sql) -> None:
         for name in steps:
@@ -180,16 +188,33 @@ def _names(layout: Layout, switch: TableName) -> dict[str, Name]:
 
 
 def _plan(
-    context: OperatorContext, layout: Layout, kind: Kind, title: str, *, sql: tuple[str, ...],
+    context: OperatorContext,
+    layout: Layout,
+    kind: Kind,
+    title: str,
+    *,
+    sql: tuple[str, ...],
     consequences: tuple[str, ...],
-    undo: Undo, refused: str | None, risks: tuple[str, ...] = (),
-) -> Plan:  # fmt: skip
+    undo: Undo,
+    refused: str | None,
+    risks: tuple[str, ...] = (),
+) -> Plan:
     return Plan(
-        kind, context.target.name, layout.queue, title, count=1, unit="trigger",
+        kind,
+        context.target.name,
+        layout.queue,
+        title,
+        count=1,
+        unit="trigger",
         predicate=f"a trigger on {layout.table}",
-        sql=sql, seconds=0.2, undo=undo, consequences=consequences, risks=risks,
-        consent=context.consent(), refused=refused,
-    )  # fmt: skip
+        sql=sql,
+        seconds=0.2,
+        undo=undo,
+        consequences=consequences,
+        risks=risks,
+        consent=context.consent(),
+        refused=refused,
+    )
 
 
 def _no_gate(context: OperatorContext, layout: Layout, rights: list[_Rights], gate: Means | None) -> str | None:

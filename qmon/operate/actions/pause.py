@@ -45,15 +45,21 @@ def prepare_pause(
         now_ms = held.now_ms if held is not None else int(datetime.now(UTC).timestamp() * 1000)
         known = _known(sql, layout, side) if held is not None and held.in_force else None
         plan = Plan(
-            Kind.PAUSE, context.target.name, layout.queue,
+            Kind.PAUSE,
+            context.target.name,
+            layout.queue,
             title=f"Pause the {side} of {layout.queue} for {duration(for_s)}?",
-            count=0 if means is None else 1, unit="switch",
+            count=0 if means is None else 1,
+            unit="switch",
             predicate=f"the {side} of {paused_as(layout)}, until {moment(now_ms / 1000 + for_s)}",
-            sql=() if means is None else (pause_switch.setting(sql, means),), seconds=0.1,
+            sql=() if means is None else (pause_switch.setting(sql, means),),
+            seconds=0.1,
             undo=Undo(possible=False, notes=("resume lifts a pause at any time, and it ends by itself",)),
-            consequences=_felt(layout, side, means), risks=(*_already(held, known, side), *_passed(sql, layout, means)),
-            consent=context.consent(), refused=why,
-        )  # fmt: skip
+            consequences=_felt(layout, side, means),
+            risks=(*_already(held, known, side), *_passed(sql, layout, means)),
+            consent=context.consent(),
+            refused=why,
+        )
     return _prepared(context, layout, plan, means, for_s)
 
 
@@ -66,15 +72,19 @@ def prepare_resume(context: OperatorContext, layout: Layout, side: Side) -> Prep
             why = why or f"the {side} of {layout.queue} are not paused"
         known = _known(sql, layout, side)
         plan = Plan(
-            Kind.RESUME, context.target.name, layout.queue,
+            Kind.RESUME,
+            context.target.name,
+            layout.queue,
             title=f"Let the {side} of {layout.queue} go on?",
-            count=1 if held is not None and held.in_force else 0, unit="pause",
+            count=1 if held is not None and held.in_force else 0,
+            unit="pause",
             predicate=f"the {side} of {paused_as(layout)}",
-            sql=() if means is None else (pause_switch.setting(sql, means),), seconds=0.1,
+            sql=() if means is None else (pause_switch.setting(sql, means),),
+            seconds=0.1,
             undo=Undo(possible=False, notes=("pause stops them again",)),
             consequences=() if known is None else (f"paused {_by(known)}",),
             refused=why,
-        )  # fmt: skip
+        )
     return _prepared(context, layout, plan, means, None)
 
 

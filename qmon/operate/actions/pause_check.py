@@ -19,11 +19,11 @@ from qmon.operate.plan.selection import read_facts
 from qmon.operate.sql import Sql
 from qmon.operate.table import read_structure
 
+# Partitions that are tried; of more, the catalogue alone says that their triggers are on.
 MOST: Final = 500
-"""Partitions that are tried; of more, the catalogue alone says that their triggers are on."""
 _REFUSED: Final = "QM001"
+# SQLSTATEs of constraints: they are looked at behind the gate.
 _CONSTRAINT: Final = "23"
-"""SQLSTATEs of constraints: they are looked at behind the gate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +123,13 @@ def _writing(sql: Sql, tables: set[TableName]) -> frozenset[Drawer]:
     return frozenset(one for each in found for one in each)
 
 
+# Seconds without a push or pop after which the pause counts as working, where each is seen at once.
 IDLE_S: Final = 1.0
-"""Seconds without a push or pop after which the pause counts as working, where each is seen at once."""
+# The same where only PostgreSQL's counters tell: a session sends what it did once a second while it is busy, and after
+# ten seconds when it idles (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL of its source).
 LATE_S: Final = 12.0
-"""The same where only PostgreSQL's counters tell: a session sends what it did once a second while it is busy, and after
-ten seconds when it idles (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL of its source)."""
+# Seconds that a push under way when the pause begins may take, for instance into a full ring.
 AT_MOST_S: Final = 5.0
-"""Seconds that a push under way when the pause begins may take, for instance into a full ring."""
 AT_MOST_LATE_S: Final = 2 * LATE_S
 EVERY_S: Final = 0.1
 
@@ -244,8 +244,10 @@ class ArrivalCounter:
             return None if drawn is None or drawn < self._drawn else drawn - self._drawn
         if self._state is not None:
             names: dict[str, Name] = {
-                "table": self._layout.table.parts, "state": self._state.column, "started_at": self._layout.started_at,
-            }  # fmt: skip
+                "table": self._layout.table.parts,
+                "state": self._state.column,
+                "started_at": self._layout.started_at,
+            }
             values = {"in_progress": self._state.in_progress, "since": self._since}
             return self._sql.fetch(_Moved, "action/pause/taken", names, values)[0].moved
         now, first = self._counters(), self._rows

@@ -17,8 +17,8 @@ from qmon.model.samples.polled import PauseSample
 from qmon.operate.install.install import registered
 from qmon.operate.sql import Sql
 
+# The name of a gate's trigger (PostgreSQL), or what it begins with.
 GATE: Final = "qmon_gate"
-"""The name of a gate's trigger (PostgreSQL), or what it begins with."""
 PauseMethod = Literal["switch", "gate"]
 _REFUSED: Final = (
     "this role may not write the pauses of this database; its owner can: qmon setup <target> --role operator"

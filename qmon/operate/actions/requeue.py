@@ -122,8 +122,8 @@ class RequeueStrategy:
         changed = (*self.ready.columns, *(self.dead.columns if self.dead is not None else ()))
         called_by = structure.called_by(layout)
         lasting = (key for key in structure.keys if not set(key) & set(changed))
+        # Identifies a message afterwards: a key that does not change, or those of its columns that do not.
         self.known = next(lasting, tuple(each for each in structure.key or called_by if each not in changed))
-        """Identifies a message afterwards: a key that does not change, or those of its columns that do not."""
         kept = (*self.known, *called_by, *changed, layout.attempts)
         self.kept = tuple(dict.fromkeys(each for each in kept if each is not None))
         since = layout.started_at if wanted.states == ("in_progress",) else layout.enqueued_at

@@ -30,14 +30,14 @@ from qmon.operate.plan.rights import why_not
 from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
+# Rows at each end of the queue that are looked at for the mark of who holds them.
 LOOKED_AT: Final = 1_000
-"""Rows at each end of the queue that are looked at for the mark of who holds them."""
 _SEEN: Final = 5_000
+# Rows, and locks, that are compared on SQL Server, at most.
 _LOCKS: Final = 50_000
-"""Rows, and locks, that are compared on SQL Server, at most."""
 _SHOWN: Final = 5
+# Transaction ids wrap around.
 _XIDS: Final = 1 << 32
-"""Transaction ids wrap around."""
 
 
 @dataclass(frozen=True, slots=True)

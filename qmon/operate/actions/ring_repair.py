@@ -26,9 +26,9 @@ from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.sql import Sql
 
 _WAIT_MS: Final = 1_000
+# How long the server may wait for a proof of one number: less after each that could not be had, the full time after one
+# that could.
 _WAIT_LEAST_MS: Final = 20
-"""How long the server may wait for a proof of one number: less after each that could not be had, the full time after
-one that could."""
 _REPORT_EVERY_S: Final = 0.2
 _REPAIR: Final = "action/repair/repair"
 
@@ -175,8 +175,8 @@ class RingNumberRepair:
 
 
 _SHOWN: int = 5
+# Seconds that one number takes at least, for the estimate: a transaction of its own.
 _S_A_NUMBER = 0.01
-"""Seconds that one number takes at least, for the estimate: a transaction of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,14 @@ from qmon.operate.install import object_names
 from qmon.operate.plan.preview import sized, typed
 from qmon.operate.sql import Sql
 
+# Numbers that one repair takes at most.
 MAX_REPAIRS: Final = 10_000
-"""Numbers that one repair takes at most."""
+# Seconds within which a slot that has moved is left out: a pusher or popper may be at it.
 MIN_AGE_S: Final = 1.0
-"""Seconds within which a slot that has moved is left out: a pusher or popper may be at it."""
+# Slots that one statement reads.
 _STEP: Final = 100_000
-"""Slots that one statement reads."""
+# Seconds after which reading ends, between two statements.
 _READ_FOR_S: Final = 20.0
-"""Seconds after which reading ends, between two statements."""
 
 Was = Literal["hole", "orphan"]
 

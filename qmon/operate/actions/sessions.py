@@ -15,27 +15,27 @@ from qmon.operate.run.operation import Record, Running
 from qmon.operate.sql import Sql
 from qmon.redact import hide_passwords
 
+# Seconds that a signalled session is waited for; one that is being rolled back is waited for until the end.
 GONE_WITHIN_S: Final = 10.0
-"""Seconds that a signalled session is waited for; one that is being rolled back is waited for until the end."""
+# Seconds a client has to roll back after its statement was cancelled; one with a savepoint may go on instead.
 _CLEANING_UP_S: Final = 0.5
-"""Seconds a client has to roll back after its statement was cancelled; one with a savepoint may go on instead."""
 _ASK_EVERY_S: Final = 0.05
 _ROLLING_EVERY_S: Final = 1.0
 _ROLLING: Final = "rolling back"
+# Sessions that are named in the notes; the others are counted.
 _NAMED: Final = 5
-"""Sessions that are named in the notes; the others are counted."""
+# Takes the percent of a rollback that is done.
 Rolling = Callable[[float], None]
-"""Takes the percent of a rollback that is done."""
 
 
 class EndMethod(StrEnum):
     """The way in which a session is ended."""
 
+    # Its statement is cancelled, which rolls its transaction back; the session lives on.
     CANCEL = "cancel"
-    """Its statement is cancelled, which rolls its transaction back; the session lives on."""
     TERMINATE = "terminate"
+    # The only way on SQL Server.
     KILL = "kill"
-    """The only way on SQL Server."""
 
 
 @dataclass(frozen=True, slots=True)

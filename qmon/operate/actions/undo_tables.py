@@ -17,8 +17,8 @@ from qmon.operate.sql import Sql
 from qmon.operate.table import Structure
 
 StoreKind = Literal["trash", "kept"]
+# Columns that a store has besides those of the table.
 OWN: tuple[str, ...] = ("qmon_operation", "qmon_trashed_at", "qmon_row")
-"""Columns that a store has besides those of the table."""
 
 
 @dataclass(frozen=True, slots=True)

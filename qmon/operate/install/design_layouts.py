@@ -20,13 +20,24 @@ from qmon.model.layout.layout import (
 )
 from qmon.operate.install.object_names import subscriber_sequences, table_name
 
+# The routines that others call; what a design has besides is its own business.
 _VERBS: Final = frozenset(
     {
-        "push", "push_batch", "pop", "pop_batch", "complete", "complete_batch", "fail", "requeue", "archive",
-        "fill_hole", "requeue_orphan", "repair", "reset",
+        "push",
+        "push_batch",
+        "pop",
+        "pop_batch",
+        "complete",
+        "complete_batch",
+        "fail",
+        "requeue",
+        "archive",
+        "fill_hole",
+        "requeue_orphan",
+        "repair",
+        "reset",
     }
-)  # fmt: skip
-"""The routines that others call; what a design has besides is its own business."""
+)
 _NOWHERE: Final = TableName("", "")
 
 
@@ -91,6 +102,7 @@ def _ring(**more: Any) -> Layout:
 
 
 _LINE: Final = _shape("id", "payload")
+# Al Zabir's queues: one wide table, or small rows with the payloads in a second one.
 _BATCH: Final = _shape(
     "queue_id",
     "text_data",
@@ -104,8 +116,8 @@ _BATCH: Final = _shape(
         Write("dead", "completed_at", "keep"),
     ),
 )
-"""Al Zabir's queues: one wide table, or small rows with the payloads in a second one."""
 
+# The columns of each design that can be installed; `layout_of` adds its objects.
 SHAPES: Final[dict[str, Layout]] = {
     "naive": _shape("message_id", "message", "time"),
     "heap": _shape(None, "payload"),
@@ -136,4 +148,3 @@ SHAPES: Final[dict[str, Layout]] = {
     "ring_classic": _ring(turn=None),
     "ring_subscribers": _ring(unread="unread"),
 }
-"""The columns of each design that can be installed; ``layout_of`` adds its objects."""

@@ -20,21 +20,21 @@ from qmon.operate.sql import Sql
 DEFAULT_RING_SIZE: Final = 10_000
 MAX_RING_SIZE: Final = 10_000_000
 MAX_SUBSCRIBERS: Final = 16
+# The design of a ring that several subscribers read.
 SUBSCRIBED: Final = "ring_subscribers"
-"""The design of a ring that several subscribers read."""
 
+# The files that make qmon's own schema and registry, in order.
 CONTROL: Final = ("control/01_schema", "control/02_queues")
-"""The files that make qmon's own schema and registry, in order."""
+# The file that writes a queue into the registry.
 REGISTER: Final = "control/register"
-"""The file that writes a queue into the registry."""
 
+# SQLSTATEs: a table, an object or a function of that name exists (PostgreSQL); any object (SQL Server).
 _TAKEN: Final = frozenset({"42P07", "42710", "42723", "42S01"})
-"""SQLSTATEs: a table, an object or a function of that name exists (PostgreSQL); any object (SQL Server)."""
+# SQL Server's errors: a type, an index or another object of that name exists. Source: Microsoft's list of errors.
 _TAKEN_NUMBERS: Final = frozenset({219, 1913, 2714})
-"""SQL Server's errors: a type, an index or another object of that name exists. Source: Microsoft's list of errors."""
 _DEPENDED_ON: Final = "2BP01"
+# SQL Server's errors: a foreign key refers to a table, an object to an object, an object to a type.
 _DEPENDED_ON_NUMBERS: Final = frozenset({3726, 3729, 3732})
-"""SQL Server's errors: a foreign key refers to a table, an object to an object, an object to a type."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ TABLE: Final = "table"
 SIZE: Final = "size"
 SUBSCRIBERS: Final = "subscribers"
 MAX_ATTEMPTS: Final = "max_attempts"
+# Placeholders for whole numbers in a design's files: a ring's slots and subscribers, pops before a message is dead.
 NUMBERS: Final = frozenset({SIZE, SUBSCRIBERS, MAX_ATTEMPTS})
-"""Placeholders for whole numbers in a design's files: a ring's slots and subscribers, pops before a message is dead."""
+# The quotes of function bodies in the designs; a name that holds them would end the body.
 BODY_TAG: Final = "$qmon_body$"
-"""The quotes of function bodies in the designs; a name that holds them would end the body."""
 
 _LIMITS: Final[dict[EngineName, tuple[int, str]]] = {"postgres": (63, "bytes"), "sqlserver": (128, "characters")}
 

@@ -31,8 +31,8 @@ from qmon.operate.sql import Sql, Values
 from qmon.operate.table import Structure, read_structure
 
 _DAY_S: Final = 86400.0
+# Ids that are written into the audit, at most.
 _IDS: Final = 100
-"""Ids that are written into the audit, at most."""
 
 
 def prepare_library_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:

@@ -69,16 +69,21 @@ def _prepare(context: OperatorContext, layout: Layout, side: Side, kind: Kind) -
         elif paused is pauses:
             already = f"the {side} of {layout.queue} are {'paused already' if pauses else 'not paused'}"
         plan = Plan(
-            kind, context.target.name, layout.queue,
+            kind,
+            context.target.name,
+            layout.queue,
             title=f"{title} until they are resumed?" if pauses else f"{title}?",
-            count=1, unit="pause", predicate=f"the {side} of {layout.queue}",
-            sql=(sql.statement(statement, queue.names_for(sql, statement)).text,), seconds=0.1,
+            count=1,
+            unit="pause",
+            predicate=f"the {side} of {layout.queue}",
+            sql=(sql.statement(statement, queue.names_for(sql, statement)).text,),
+            seconds=0.1,
             undo=Undo(possible=False, notes=("resume lifts it at any time" if pauses else "pause stops them again",)),
             consequences=(queries.load(sql.engine.name, statement, sql.connection.version).purpose,),
             risks=("it does not end by itself: somebody must resume it",) if pauses else (),
             consent=context.consent(),
             refused=why_not(context, sql) or lacking(sql, queue.needs(sql, statement)) or already,
-        )  # fmt: skip
+        )
     record = Record(table_to_text(layout.table), {"side": str(side), "statement": statement})
     return PreparedAction(context, plan, _Set(queue, statement), record)
 

@@ -31,8 +31,8 @@ from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql, Values
 from qmon.operate.table import read_structure
 
+# Messages that one plan looks at, the oldest; more are done by planning again.
 MOST: Final = 100_000
-"""Messages that one plan looks at, the oldest; more are done by planning again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class ChosenMessages:
         self._states = queue.states(*_kinds(choice, verb))
         self._proves = queue.group.gone is not None and self._held
         self._holds: tuple[Condition, ...] = ()
+        # Only what has taken too long, unless its worker is known to be gone.
         self._by_age = self._held and not choice.ids and not choice.aged
-        """Only what has taken too long, unless its worker is known to be gone."""
 
     @property
     def statement(self) -> str:
@@ -200,13 +200,18 @@ class ChosenMessages:
         ids = [row.id for row in chosen[:MAX_FIRST]]
         rows = (
             PlanRow(
-                row.id, state.kind, row.age_s, row.owner,
-                OwnerState(row.owner_state) if self._held else OwnerState.NONE, row.attempts, show(row.payload),
+                row.id,
+                state.kind,
+                row.age_s,
+                row.owner,
+                OwnerState(row.owner_state) if self._held else OwnerState.NONE,
+                row.attempts,
+                show(row.payload),
                 error(row.error),
             )
             for state in self._states
             for row in self._read(sql, ids, state)
-        )  # fmt: skip
+        )
         return tuple(sorted(rows, key=lambda row: ids.index(row.id)))
 
     def lock(self, sql: Sql) -> str:

@@ -15,9 +15,14 @@ from qmon.operate.plan.library_queue import Verb, library_queue
 ONLY_GUESSED: Final = "qmon only guessed that this table is a queue; confirm it first: qmon init TARGET"
 _ON_ROWS: Final[dict[Kind, Verb]] = {Kind.REQUEUE: "requeue", Kind.REDRIVE: "retry", Kind.PURGE: "discard"}
 _VERBS: Final = {
-    Kind.REQUEUE: "requeue messages of", Kind.REDRIVE: "redrive", Kind.PURGE: "purge", Kind.PAUSE: "pause",
-    Kind.RESUME: "resume", Kind.REPAIR: "repair", Kind.INSTALL_GATE: "install a gate on",
-}  # fmt: skip
+    Kind.REQUEUE: "requeue messages of",
+    Kind.REDRIVE: "redrive",
+    Kind.PURGE: "purge",
+    Kind.PAUSE: "pause",
+    Kind.RESUME: "resume",
+    Kind.REPAIR: "repair",
+    Kind.INSTALL_GATE: "install a gate on",
+}
 
 
 def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:

@@ -19,14 +19,15 @@ from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.sql import Sql
 
+# `requeue`: of messages in progress; `retry`: of dead ones; `discard`: of those that are not in progress.
 Verb = Literal["requeue", "retry", "discard", "pause", "resume", "paused"]
-"""``requeue``: of messages in progress; ``retry``: of dead ones; ``discard``: of those that are not in progress."""
+# Kinds of states that can be discarded: what is in progress is its worker's, what is done the library's to prune.
 DISCARDED: Final = ("ready", "scheduled", "dead")
-"""Kinds of states that can be discarded: what is in progress is its worker's, what is done the library's to prune."""
+# By library that puts a failed message back by INSERT: what a row has, in which column, that is pushed.
 _PUSHED: Final = {"pg-boss": ("state", "created"), "laravel": ("attempts", "0")}
-"""By library that puts a failed message back by INSERT: what a row has, in which column, that is pushed."""
+# Libraries that put it back by an INSERT as that of a push.
 _PUT_BACK_AS_PUSHED: Final = ("symfony-messenger",)
-"""Libraries that put it back by an INSERT as that of a push."""
+# By library what its triggers write where its jobs change, with the privileges that this needs.
 _BY_TRIGGERS: Final[Mapping[str, Mapping[str, str]]] = {
     "procrastinate": {
         "procrastinate_events": "INSERT,SELECT",
@@ -34,7 +35,6 @@ _BY_TRIGGERS: Final[Mapping[str, Mapping[str, str]]] = {
         "procrastinate_periodic_defers": "SELECT,UPDATE",
     }
 }
-"""By library what its triggers write where its jobs change, with the privileges that this needs."""
 _LOCKS: Final = re.compile(r"\bFROM \{(\w+)\}[^{}]*\bFOR UPDATE\b")
 _WRITES: Final = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM) \{(\w+)\}([^;]*\bDO UPDATE\b)?")
 

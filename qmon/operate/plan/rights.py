@@ -13,10 +13,10 @@ from qmon.operate.sql import Sql
 
 REQUEUE: Final = "UPDATE"
 PURGE: Final = "DELETE,UPDATE"
+# Privileges on the tables of the queue that each action needs.
 PUT_BACK: Final = "INSERT,SELECT"
-"""Privileges on the tables of the queue that each action needs."""
+# PostgreSQL: the place of a row, which every action reads.
 _PLACE: Final = "ctid"
-"""PostgreSQL: the place of a row, which every action reads."""
 _SETUP: Final = "its owner can: qmon setup <target> --role operator"
 
 

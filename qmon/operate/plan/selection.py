@@ -24,8 +24,8 @@ from qmon.operate.row_set import CHUNK, RowSet, frozen, ids_for, read_marks
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, cut
 
+# Messages that one plan freezes; more are done by planning again.
 MOST: Final = 2_000_000
-"""Messages that one plan freezes; more are done by planning again."""
 STATES: Final = ("ready", "in_progress", "done", "dead")
 # What to do if a queue has no dead messages, the only ones that a purge without a choice takes.
 CHOOSE_STATE: Final = "choose a state, such as ready, or give ids"
@@ -56,8 +56,8 @@ class Selection:
     proof: Proof
     owner_states: frozenset[OwnerState]
     predicate: str
+    # How many messages in each state.
     counts: Mapping[str, int]
-    """How many messages in each state."""
 
     @property
     def words(self) -> str:
@@ -121,7 +121,7 @@ def check_texts(choice: Choice, queue: str, error: str | None, payload: str | No
     for given, column, name, what in (
         (choice.error, error, "error", "why a message failed"),
         (choice.payload, payload, "payload", "the message itself"),
-    ):  # fmt: skip
+    ):
         if given is not None and not given:
             raise BadInput(f"the text that {what} contains is empty")
         if given is not None and column is None:

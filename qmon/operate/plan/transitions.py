@@ -16,16 +16,16 @@ from qmon.model.layout.zones import UTC_ZONE
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure
 
+# Words in the name of a time at which a message came to its end.
 _ENDED: Final = re.compile(
     r"(?<![a-z])(finish|finaliz|finalis|complet|process|discard|fail|cancel|dead|died|expire|end|clos|succeed|abort)(ed)?"
     r"(?![a-z])"
 )
-"""Words in the name of a time at which a message came to its end."""
 _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TIMES: Final = re.compile(r"timestamp|date|time")
 _NUMBERS: Final = re.compile(r"(small|big|tiny)?int(eger)?|numeric|decimal|double precision|real|float|money")
+# Milliseconds that two values of these types of SQL Server differ by at least.
 _STEPS_MS: Final = {"datetime": 4, "smalldatetime": 60_000}
-"""Milliseconds that two values of these types of SQL Server differ by at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,11 @@ class Transition:
             return None
         kind = self.structure.type_of(self.front)
         names: dict[str, Name] = {
-            "table": layout.table.parts, "state": self.structure.typed(self.column), "attempts": layout.attempts,
+            "table": layout.table.parts,
+            "state": self.structure.typed(self.column),
+            "attempts": layout.attempts,
             "front": self.front,
-        }  # fmt: skip
+        }
         values: dict[str, Value] = {"ready": self.value, "step": _STEPS_MS.get(_bare(kind), 1)}
         found = sql.fetch(_Place, "front" if _is_time(kind) else "front_number", names, values)
         return found[0].place if found else None

@@ -22,31 +22,31 @@ from qmon.operate.run.operation import Running, Tally
 from qmon.operate.run.pacing import FIRST, BatchPace, largest_at
 from qmon.operate.sql import Names, Sql, Values
 
+# One batch, within its transaction: does it, says so in the tally, and returns the rows that others had locked.
 Move = Callable[[Sequence[Mark], Tally], list[Mark]]
-"""One batch, within its transaction: does it, says so in the tally, and returns the rows that others had locked."""
+# The name of a row, for people.
 Named = Callable[[Mark], str]
-"""The name of a row, for people."""
 
+# SQLSTATEs of a deadlock and of a failed serialization: tried again, as is what waited for a lock in vain.
 _TRY_AGAIN: Final = frozenset({"40001", "40P01"})
-"""SQLSTATEs of a deadlock and of a failed serialization: tried again, as is what waited for a lock in vain."""
+# Prefixes of the SQLSTATEs by which a constraint, a check option, a policy, a trigger or the size of a page refuses a
+# row.
 _REFUSALS: Final = re.compile("22|23|27|44|54000|P0")
-"""Prefixes of the SQLSTATEs by which a constraint, a check option, a policy, a trigger or the size of a page refuses a
-row."""
 _OWN_ERRORS: Final = 50_000
+# SQL Server: RAISERROR and THROW have numbers from 50,000; the others are those of a row that is too large for a page,
+# of a batch that a trigger ended, and of a row that a security policy blocks.
 _NO_STATE_SAYS: Final = frozenset({511, 3609, 3616, 33504})
-"""SQL Server: RAISERROR and THROW have numbers from 50,000; the others are those of a row that is too large for a page,
-of a batch that a trigger ended, and of a row that a security policy blocks."""
+# The statements that lock the rows themselves, and so wait for nothing but the table.
 _LOCKING: Final = re.compile(r"/lock(_|$)")
-"""The statements that lock the rows themselves, and so wait for nothing but the table."""
 _TRIES: Final = 5
 _TRIES_LOCKED: Final = 3
+# Rows refused, with none done, after which the rest is not tried: each costs the server an error in its log.
 _HOPELESS: Final = 1000
-"""Rows refused, with none done, after which the rest is not tried: each costs the server an error in its log."""
+# The mark of a batch that chooses its rows itself.
 _ANY: Final = ("", "")
-"""The mark of a batch that chooses its rows itself."""
 _CHECK_EVERY_S: Final = 0.05
+# Seconds that a batch may go on after the operator asked to stop; then the server is asked to cancel it.
 _PATIENCE_S: Final = 0.3
-"""Seconds that a batch may go on after the operator asked to stop; then the server is asked to cancel it."""
 
 
 class RowRefused(QmonError):

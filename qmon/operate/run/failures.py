@@ -10,10 +10,10 @@ from typing import Final
 
 from qmon.model.text import counted
 
+# Messages that one look reads, by their key.
 LOOKED_AT: Final = 1_000
-"""Messages that one look reads, by their key."""
+# Of messages that are neither done nor failed so many are watched, those made ready last.
 WATCHED: Final = 10_000
-"""Of messages that are neither done nor failed so many are watched, those made ready last."""
 LOOK_EVERY_S: Final = 1.0
 
 
@@ -25,8 +25,8 @@ class Outcome:
     what: str
 
 
+# What became of the messages with these ids; those that are gone are left out.
 Look = Callable[[Sequence[str]], Iterable[Outcome]]
-"""What became of the messages with these ids; those that are gone are left out."""
 
 
 class FailureWatch:

@@ -24,13 +24,13 @@ from qmon.operate.sql import Sql
 from qmon.redact import without_values
 
 _LOG: Final = logging.getLogger(__name__)
+# How often, in seconds, the local audit gets the progress of an operation; one that cannot be written stops it.
 PROGRESS_EVERY_S: Final = 1.0
-"""How often, in seconds, the local audit gets the progress of an operation; one that cannot be written stops it."""
+# Fields of the audit that the log has, too: none that may hold values of rows.
 _LOGGED: Final = ("kind", "queue", "planned", "state", "done", "skipped", "changed", "refused", "problem")
-"""Fields of the audit that the log has, too: none that may hold values of rows."""
 _REASONS: Final = 5
+# Messages that are named for each reason of a refusal; reasons are at most `_REASONS`.
 _NAMED: Final = 5
-"""Messages that are named for each reason of a refusal; reasons are at most ``_REASONS``."""
 _LETTERS: Final = "23456789abcdefghjkmnpqrstuvwxyz"
 _CONTROL: Final = tuple(
     f"control/{name}" for name in ("01_schema", "03_operations", "05_store", "06_make_store", "07_put_back")
@@ -155,10 +155,10 @@ class Running:
     def __init__(self, context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: Record) -> None:
         self.id = new_id()
         self.total = Tally()
+        # A row of it is in the database; where that has no room for it, the local audit is all there is.
         self.recorded = False
-        """A row of it is in the database; where that has no room for it, the local audit is all there is."""
+        # The reason that the operator has given.
         self.reason = permission.reason
-        """The reason that the operator has given."""
         self._context, self._sql, self._plan = context, sql, plan
         self._record = record
         self._audit = Audit(context.audit)
@@ -166,8 +166,8 @@ class Running:
         self._refusals: dict[str, tuple[str, list[str]]] = {}
         self._altered = 0
         self._batches = 0
+        # The step whose outcome is unknown; empty while there is none.
         self.unsure = ""
-        """The step whose outcome is unknown; empty while there is none."""
         self._state = OperationState.DONE
         self._reported_at = 0.0
 

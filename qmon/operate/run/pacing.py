@@ -5,32 +5,32 @@ from __future__ import annotations
 import math
 from typing import Final
 
+# Seconds a batch of an action should take: nobody waits longer for a row that it has locked.
 TARGET_S: Final = 0.02
-"""Seconds a batch of an action should take: nobody waits longer for a row that it has locked."""
 FIRST: Final = 20
+# Rows of a batch, at most. A popper must skip those that a batch has written and not committed, and its commit waits
+# while the log of the batch is written; see `make bench ARGS=acting`.
 LARGEST: Final = 100
-"""Rows of a batch, at most. A popper must skip those that a batch has written and not committed, and its commit waits
-while the log of the batch is written; see ``make bench ARGS=acting``."""
+# Rest after a batch, as a multiple of the time it took: two thirds of the time belong to the consumers.
 REST: Final = 2.0
-"""Rest after a batch, as a multiple of the time it took: two thirds of the time belong to the consumers."""
 LONGEST_REST_S: Final = 2.0
 
+# Where there is a rate: so many batches a second at least, so that few messages come at once.
 _BATCHES_A_S: Final = 5
-"""Where there is a rate: so many batches a second at least, so that few messages come at once."""
 
 ARCHIVE_TARGET_S: Final = 0.1
+# Archiving works a quarter of the time at most.
 ARCHIVE_REST: Final = 3.0
-"""Archiving works a quarter of the time at most."""
+# How many times longer the rest of archiving gets, at most, as rows take longer than the quickest so far.
 MOST_SLOWED: Final = 5.0
-"""How many times longer the rest of archiving gets, at most, as rows take longer than the quickest so far."""
+# How long archiving waits, in seconds, where a batch found fewer messages than it could take.
 IDLE_S: Final = 1.0
-"""How long archiving waits, in seconds, where a batch found fewer messages than it could take."""
 ARCHIVE_BACK_OFF_S: Final = 0.25
 
 BACK_OFF_S: Final = 0.08
 LAST_BACK_OFF_S: Final = 30.0
+# How the quickest row fades with each batch, so that a server that has changed for good is not held to it.
 _FORGETS: Final = 1.001
-"""How the quickest row fades with each batch, so that a server that has changed for good is not held to it."""
 
 
 def largest_at(rate: float | None) -> int:
@@ -69,8 +69,8 @@ class BatchPace:
         self._most_slowed, self._first_back_off_s = most_slowed, back_off_s
         self._back_off_s = 0.0
         self._quickest_s = math.inf
+        # Rows and seconds of the last full batch.
         self._before = (0, 0.0)
-        """Rows and seconds of the last full batch."""
 
     def after(self, rows: int, seconds: float) -> float:
         """Take in what a batch of rows took, in seconds; returns the seconds to rest.

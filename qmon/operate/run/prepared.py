@@ -11,8 +11,8 @@ from qmon.operate.context import OnProgress, OperatorContext, Permission, Stoppe
 from qmon.operate.run.operation import Record, Running, check, running
 from qmon.operate.sql import Sql
 
+# The body of an operation, between its recorded beginning and end.
 Work = Callable[[Sql, Running, OnProgress, Stopped], None]
-"""The body of an operation, between its recorded beginning and end."""
 
 
 class PreparedAction:

@@ -21,8 +21,8 @@ from qmon.pipeline.rollup import rollups
 from qmon.pipeline.rollup.incidents import runs
 
 _STRETCHES: Final = StructType([StructField("target", StringType()), StructField("begun", DoubleType())])
+# So many stretches are looked for one after the other; more are joined.
 _FEW: Final = 16
-"""So many stretches are looked for one after the other; more are joined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +117,12 @@ def take_in(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[str, in
         bad = stage.bad(staged.read("bad")).unionByName(stage.bad_files(lake.session, passed))
         changes.added["bad"] = lake.table("bad").write(bad, stamp)
     new = {
-        "segments": len(paths), "lines": sum(lines[kind].rows for kind in ("poll", "operation", "bad")) + len(passed),
-        "bad": lines["bad"].rows + len(passed), "samples": kept, "duplicates": lines["sample"].rows - kept,
-    }  # fmt: skip
+        "segments": len(paths),
+        "lines": sum(lines[kind].rows for kind in ("poll", "operation", "bad")) + len(passed),
+        "bad": lines["bad"].rows + len(passed),
+        "samples": kept,
+        "duplicates": lines["sample"].rows - kept,
+    }
     totals = {name: count + new[name] for name, count in before.counts().items()}
     for name in BATCH:
         said = {"counts": totals} if name == "samples" else None

@@ -20,10 +20,10 @@ from qmon.recording.format.frames import FORMAT, Damaged, plain_json
 
 _LINE: Final = to_arrow_schema(LINE)
 _STAGED: Final = to_arrow_schema(STAGED)
+# Text of lines read at a time, so that memory does not follow the size of a segment.
 _BYTES: Final = 4 * 1024 * 1024
-"""Text of lines read at a time, so that memory does not follow the size of a segment."""
+# The year 10000: a time beyond it is none.
 _LATEST: Final = 253_402_300_800.0
-"""The year 10000: a time beyond it is none."""
 _SHOWN: Final = 200
 
 Places = npt.NDArray[np.int64]

@@ -33,8 +33,8 @@ from qmon.pipeline.session import first_line
 from qmon.recording.format.frames import SUFFIX
 from qmon.recording.write.retention import mark_name, mark_text
 
+# Bytes of the segments of a batch; one segment at least.
 BATCH_BYTES: Final = 1_000_000_000
-"""Bytes of the segments of a batch; one segment at least."""
 _TRIES: Final = 3
 _NO_DATE: Final = datetime.date(1970, 1, 1)
 
@@ -100,9 +100,11 @@ class Intake:
             raise Conflict(told)
         try:  # a second one with this number is refused, and what `tidy` commits at that moment is no obstacle
             write_deltalake(
-                table, pa.Table.from_pylist(rows, to_arrow_schema(SEGMENTS)), mode="append",
+                table,
+                pa.Table.from_pylist(rows, to_arrow_schema(SEGMENTS)),
+                mode="append",
                 commit_properties=CommitProperties(app_transactions=[Transaction(APP, batch)]),
-            )  # fmt: skip
+            )
         except CommitFailedError as problem:
             raise Conflict(told) from problem
 

@@ -15,8 +15,8 @@ from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.rollup.rollups import HOUR_S, start
 
 _FOLDER = "_staged"
+# What tells a line apart, whichever file it is in.
 LINE = ("target", "recorder", "sequence")
-"""What tells a line apart, whichever file it is in."""
 
 
 @dataclass(frozen=True, slots=True)

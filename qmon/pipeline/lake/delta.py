@@ -35,10 +35,10 @@ from qmon.pipeline.lake.schema import PARTITIONS
 
 APP: Final = "qmon"
 SAID: Final = "qmon"
+# Columns whose least and greatest value the log has of each file, so that readers pass over files.
 _STATISTICS: Final = ("target", "sampled_at", "start_at", "batch", "archive_id", "archived_at")
-"""Columns whose least and greatest value the log has of each file, so that readers pass over files."""
+# To commit, when others commit at the same moment.
 _TRIES: Final = 20
-"""To commit, when others commit at the same moment."""
 _PROPERTIES: Final = {"delta.logRetentionDuration": "interval 7 days", "delta.checkpointInterval": "20"}
 
 
@@ -91,9 +91,13 @@ class WrittenFiles:
         targets = {each["target"] for pair in known for each in pair if "target" in each}
         times = [each[over] for pair in known for each in pair if over in each]
         return Within(
-            {datetime.date.fromisoformat(each) for each in dates if each}, {int(each) for each in buckets if each},
-            targets, over if times else "", min(times, default=0.0), max(times, default=0.0),
-        )  # fmt: skip
+            {datetime.date.fromisoformat(each) for each in dates if each},
+            {int(each) for each in buckets if each},
+            targets,
+            over if times else "",
+            min(times, default=0.0),
+            max(times, default=0.0),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +135,13 @@ class LakeTable:
             return found
         self._make_folder()
         return DeltaTable.create(
-            self.uri, to_arrow_schema(self.schema), mode="ignore", partition_by=list(PARTITIONS),
-            configuration=_PROPERTIES, storage_options=dict(self.options),
-        )  # fmt: skip
+            self.uri,
+            to_arrow_schema(self.schema),
+            mode="ignore",
+            partition_by=list(PARTITIONS),
+            configuration=_PROPERTIES,
+            storage_options=dict(self.options),
+        )
 
     def files(self, version: DeltaTable | None, within: Within = Within()) -> Files:
         """The files of a version that may hold something of what is asked for."""
@@ -144,14 +152,18 @@ class LakeTable:
             return Files()
         adds = adds.filter(_kept(adds, within))
         partitions = [
-            {"date": None if row["partition.date"] is None else str(row["partition.date"]),
-             "bucket": None if row["partition.bucket"] is None else str(row["partition.bucket"])}
+            {
+                "date": None if row["partition.date"] is None else str(row["partition.date"]),
+                "bucket": None if row["partition.bucket"] is None else str(row["partition.bucket"]),
+            }
             for row in adds.select(["partition.date", "partition.bucket"]).to_pylist()
-        ]  # fmt: skip
+        ]
         return Files(
-            tuple(adds["path"].to_pylist()), tuple(adds["size_bytes"].to_pylist()), tuple(partitions),
+            tuple(adds["path"].to_pylist()),
+            tuple(adds["size_bytes"].to_pylist()),
+            tuple(partitions),
             sum(each or 0 for each in adds["num_records"].to_pylist()),
-        )  # fmt: skip
+        )
 
     def read(self, files: Files) -> DataFrame:
         """The rows of these files."""
@@ -243,11 +255,14 @@ class LakeTable:
         entries = None if said is None else {SAID: json.dumps({**self.said(table), **said}, sort_keys=True)}
         try:
             table.create_write_transaction(
-                actions, "append", table.schema(), list(PARTITIONS),
+                actions,
+                "append",
+                table.schema(),
+                list(PARTITIONS),
                 commit_properties=CommitProperties(
                     custom_metadata=entries, app_transactions=transactions, max_commit_retries=0
                 ),
-            )  # fmt: skip
+            )
         except CommitFailedError as problem:
             if table.version() == self.made().version():
                 raise QmonError(f"the table {self.uri} takes no commit: {problem}") from problem

@@ -28,8 +28,8 @@ def _struct(**columns: DataType) -> StructType:
     return StructType([StructField(name, kind, nullable=True) for name, kind in columns.items()])
 
 
+# Every table is partitioned by the day (UTC) and by a bucket of targets, its last two columns.
 PARTITIONS: Final = ("date", "bucket")
-"""Every table is partitioned by the day (UTC) and by a bucket of targets, its last two columns."""
 BUCKETS: Final = 16
 _PLACE: Final[dict[str, DataType]] = {"target": _S, "date": DateType(), "bucket": _I}
 
@@ -39,6 +39,7 @@ def bucket(target: str) -> int:
     return zlib.crc32(target.encode("utf-8", "surrogatepass")) % BUCKETS
 
 
+# The columns of `qmon.recording.format.figures.Figures` that have one entry a queue.
 FIGURES: Final[dict[str, DataType]] = {
     **dict.fromkeys(("queue", "design"), _S),
     **dict.fromkeys(("ready", "in_progress", "stuck", "oldest_s", "scheduled", "blocked", "dead", "fill", "gap"), _D),
@@ -48,32 +49,42 @@ FIGURES: Final[dict[str, DataType]] = {
     "since_at": _D,
     "proof": _S,
 }
-"""The columns of ``qmon.recording.format.figures.Figures`` that have one entry a queue."""
 
 _FIGURES_LINE: Final = _struct(
-    sequence=_L, sampled_at=_D, poll_s=_D, **{name: ArrayType(kind) for name, kind in FIGURES.items()},
-    wait=ArrayType(_S), sessions=ArrayType(_D),
-)  # fmt: skip
+    sequence=_L,
+    sampled_at=_D,
+    poll_s=_D,
+    **{name: ArrayType(kind) for name, kind in FIGURES.items()},
+    wait=ArrayType(_S),
+    sessions=ArrayType(_D),
+)
 OPERATION: Final = _struct(
     id=_S, kind=_S, queue=_S, state=_S, by=_S, reason=_S, planned=_L, done=_L, started_at=_D, ended_at=_D
 )
+# What is read of a line.
 LINE: Final = _struct(v=_I, r=_S, n=_L, figures=_FIGURES_LINE, operation=OPERATION)
-"""What is read of a line."""
 
-SAMPLES: Final = _struct(
-    recorder=_S, sequence=_L, poll=_L, sampled_at=_D, poll_s=_D, **FIGURES, zone=_S, **_PLACE
-)  # fmt: skip
-"""One row a queue and poll. ``sequence`` is the number of the recorder's line, ``poll`` that of the snapshot."""
+# One row a queue and poll. `sequence` is the number of the recorder's line, `poll` that of the snapshot.
+SAMPLES: Final = _struct(recorder=_S, sequence=_L, poll=_L, sampled_at=_D, poll_s=_D, **FIGURES, zone=_S, **_PLACE)
 
+# One row a poll: what was watched, and what sessions waited for.
 POLLS: Final = _struct(
-    recorder=_S, sequence=_L, poll=_L, sampled_at=_D, poll_s=_D, queues=_I,
-    waits=ArrayType(_struct(event=_S, sessions=_D)), zone=_S, **_PLACE,
-)  # fmt: skip
-"""One row a poll: what was watched, and what sessions waited for."""
+    recorder=_S,
+    sequence=_L,
+    poll=_L,
+    sampled_at=_D,
+    poll_s=_D,
+    queues=_I,
+    waits=ArrayType(_struct(event=_S, sessions=_D)),
+    zone=_S,
+    **_PLACE,
+)
 
 _OF_LINE: Final = _struct(
     file=_S, place=_L, text=_S, reason=_S, queues=_I, wait=ArrayType(_S), sessions=ArrayType(_D), operation=OPERATION
 )
+# A batch's rows while it is under way, of four kinds: `sample`, `poll` (a line of figures), `operation`, and `bad` (a
+# line or stretch of lines that cannot be used: `line.reason` says why). `line.place`: lines of a file from 1.
 STAGED: Final = StructType(
     [
         StructField("kind", _S),
@@ -82,13 +93,9 @@ STAGED: Final = StructType(
         *(field for field in SAMPLES.fields if field.name in PARTITIONS),
     ]
 )
-"""A batch's rows while it is under way, of four kinds: ``sample``, ``poll`` (a line of figures), ``operation``, and
-``bad`` (a line or stretch of lines that cannot be used: ``line.reason`` says why). ``line.place``: lines of a file
-from 1.
-"""
 
+# One row an operation, as it stood last; `written` is the number of the line that said so.
 OPERATIONS: Final = StructType([*OPERATION.fields, *_struct(written=_L, **_PLACE).fields])
-"""One row an operation, as it stood last; ``written`` is the number of the line that said so."""
 
 _SUMS: Final[dict[str, DataType]] = {
     "samples": _L,
@@ -97,51 +104,72 @@ _SUMS: Final[dict[str, DataType]] = {
     **dict.fromkeys(("oldest_s", "oldest_known_s", "oldest_max"), _D),
     **dict.fromkeys(("in_progress_s", "in_progress_known_s", "in_progress_max", "dead_last"), _D),
 }
+# One row a queue and minute: sums over time, so that rates follow by dividing and sums can be added up again.
+#
+# `seconds`: the time that was watched; `ready_known_s`, `oldest_known_s`, `in_progress_known_s`: the part of it in
+# which that figure was known; `flow_s`: what the counters that were read span. `ready_s`: messages times seconds.
 MINUTES: Final = _struct(queue=_S, start_at=_D, recorder=_S, **_SUMS, zone=_S, **_PLACE)
-"""One row a queue and minute: sums over time, so that rates follow by dividing and sums can be added up again.
-
-``seconds``: the time that was watched; ``ready_known_s``, ``oldest_known_s``, ``in_progress_known_s``: the part of it
-in which that figure was known; ``flow_s``: what the counters that were read span. ``ready_s``: messages times seconds.
-"""
 
 _MILLISECONDS: Final = MapType(_D, _L)
 PERCENTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+# The figures that have percentiles.
 TAILED: Final = ("ready", "oldest")
-"""The figures that have percentiles."""
+# One row a queue and hour or day: the sums of its minutes, and how long each value lasted.
+#
+# `ready_ms`, `oldest_ms`: value → milliseconds; values are rounded to seven binary places, so that they are wrong by
+# less than 0.8 %. Percentiles are read from these, here and wherever hours are added up.
 ROLLUPS: Final = _struct(
-    queue=_S, start_at=_D, **_SUMS, **{f"{name}_ms": _MILLISECONDS for name in TAILED},
-    **{f"{name}_{p}": _D for name in TAILED for p in PERCENTILES}, zone=_S, **_PLACE,
-)  # fmt: skip
-"""One row a queue and hour or day: the sums of its minutes, and how long each value lasted.
+    queue=_S,
+    start_at=_D,
+    **_SUMS,
+    **{f"{name}_ms": _MILLISECONDS for name in TAILED},
+    **{f"{name}_{p}": _D for name in TAILED for p in PERCENTILES},
+    zone=_S,
+    **_PLACE,
+)
 
-``ready_ms``, ``oldest_ms``: value → milliseconds; values are rounded to seven binary places, so that they are wrong by
-less than 0.8 %. Percentiles are read from these, here and wherever hours are added up.
-"""
-
+# One row a queue, hour (`start_at`), verdict and stretch of trouble; incidents are made of them.
 RUNS: Final = _struct(
-    queue=_S, code=_S, severity=_I, start_at=_D, first_at=_D, last_at=_D, since_at=_D, samples=_L, proof=_S,
-    proof_at=_D, peak_ready=_D, peak_at=_D, **_PLACE,
-)  # fmt: skip
-"""One row a queue, hour (``start_at``), verdict and stretch of trouble; incidents are made of them."""
+    queue=_S,
+    code=_S,
+    severity=_I,
+    start_at=_D,
+    first_at=_D,
+    last_at=_D,
+    since_at=_D,
+    samples=_L,
+    proof=_S,
+    proof_at=_D,
+    peak_ready=_D,
+    peak_at=_D,
+    **_PLACE,
+)
 
+# Lines that cannot be used.
 BAD: Final = _struct(file=_S, place=_L, text=_S, reason=_S, **_PLACE)
-"""Lines that cannot be used."""
 
+# The files that were taken in, relative to the folder of the recordings, and by which batch.
 SEGMENTS: Final = _struct(file=_S, bytes=_L, batch=_L, **_PLACE)
-"""The files that were taken in, relative to the folder of the recordings, and by which batch."""
 
+# The columns of `qmon.pipeline.messages.archive_reader.ArchivedMessage`.
 MESSAGE: Final[dict[str, DataType]] = {
-    "archive_id": _L, "message_id": _S, "enqueued_at": _D, "started_at": _D, "completed_at": _D, "archived_at": _D,
-    "attempts": _L, "owner": _S, "title": _S, "payload_bytes": _L, "payload": _S,
-}  # fmt: skip
-"""The columns of ``qmon.pipeline.messages.archive_reader.ArchivedMessage``."""
+    "archive_id": _L,
+    "message_id": _S,
+    "enqueued_at": _D,
+    "started_at": _D,
+    "completed_at": _D,
+    "archived_at": _D,
+    "attempts": _L,
+    "owner": _S,
+    "title": _S,
+    "payload_bytes": _L,
+    "payload": _S,
+}
+# `target`, `queue`, `made` (how often the archive was made anew) and `archive_id` tell a message apart.
 MESSAGES: Final = _struct(queue=_S, made=_L, **MESSAGE, **_PLACE)
-"""``target``, ``queue``, ``made`` (how often the archive was made anew) and ``archive_id`` tell a message apart."""
 
-BASELINES: Final = _struct(
-    queue=_S, figure=_S, zone=_S, hour=_I, median=_D, mad=_D, readings=_L, **_PLACE
-)  # fmt: skip
-"""What is usual at each hour of the week, as computed on that day."""
+# What is usual at each hour of the week, as computed on that day.
+BASELINES: Final = _struct(queue=_S, figure=_S, zone=_S, hour=_I, median=_D, mad=_D, readings=_L, **_PLACE)
 
 TABLES: Final = {
     "segments": SEGMENTS,
@@ -156,5 +184,5 @@ TABLES: Final = {
     "messages": MESSAGES,
     "baselines": BASELINES,
 }
+# The tables that a batch of segments writes, in the order in which it commits them, after `segments`.
 BATCH: Final = ("polls", "bad", "operations", "minutes", "hours", "days", "runs", "samples")
-"""The tables that a batch of segments writes, in the order in which it commits them, after ``segments``."""

@@ -17,10 +17,10 @@ from qmon.pipeline.lake.schema import TABLES
 UNUSED_S: Final = 7 * 86400.0
 _DAY_S: Final = 86400.0
 _TRIES: Final = 5
+# In what `samples` say: the first day of which they are kept, so that no hour is computed anew without them.
 KEPT_FROM: Final = "kept_from"
-"""In what ``samples`` say: the first day of which they are kept, so that no hour is computed anew without them."""
+# Tables that may be kept for a time only, with those that go with them.
 _TOGETHER: Final = {"samples": ("samples", "polls"), "minutes": ("minutes",), "messages": ("messages",)}
-"""Tables that may be kept for a time only, with those that go with them."""
 KEEPABLE: Final = tuple(_TOGETHER)
 
 

@@ -16,8 +16,8 @@ from qmon.operate.install.object_names import table_name
 Record = TypeVar("Record")
 
 KEY: Final = "archive_id"
+# A batch takes as many messages as have this size together, by the size of those before; one at least.
 BATCH_BYTES: Final = 8_000_000
-"""A batch takes as many messages as have this size together, by the size of those before; one at least."""
 _FIRST: Final = 500
 _MOST: Final = 10_000
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NAME: Final = "qmon_messages"
+# The columns of `qmon.pipeline.messages.archive_reader.ArchivedMessage`.
 READ: Final = StructType([StructField(name, kind) for name, kind in MESSAGE.items()])
-"""The columns of ``qmon.pipeline.messages.archive_reader.ArchivedMessage``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,18 @@ class KeyRangeRead:
     def options(self) -> dict[str, str]:
         """For Spark's reader; without a password."""
         target = {
-            "name": self.target.name, "engine": self.target.engine, "parameters": dict(self.target.parameters),
+            "name": self.target.name,
+            "engine": self.target.engine,
+            "parameters": dict(self.target.parameters),
             "raised_hidden": self.target.raised_hidden,
-        }  # fmt: skip
+        }
         options = {
-            "target": target, "archive": asdict(self.archive), "parts": self.parts, "payloads": self.payloads,
+            "target": target,
+            "archive": asdict(self.archive),
+            "parts": self.parts,
+            "payloads": self.payloads,
             "redact": self.redact,
-        }  # fmt: skip
+        }
         return {"reading": json.dumps(options)}
 
     @classmethod

@@ -119,10 +119,12 @@ class Messages:
     def _write(self, reading: KeyRangeRead, mark: Watermark, number: int) -> WrittenFiles:
         rows = self._table.session.read.format(NAME).options(**reading.options()).load()
         place = {
-            "queue": F.lit(reading.archive.queue), "made": F.lit(mark.made).cast("long"),
-            "target": F.lit(reading.target.name), "bucket": F.lit(bucket(reading.target.name)),
+            "queue": F.lit(reading.archive.queue),
+            "made": F.lit(mark.made).cast("long"),
+            "target": F.lit(reading.target.name),
+            "bucket": F.lit(bucket(reading.target.name)),
             "date": F.to_date(F.timestamp_seconds("archived_at")),
-        }  # fmt: skip
+        }
         return self._table.write(rows.select(*MESSAGE).withColumns(place), f"{number:09d}-{secrets.token_hex(4)}")
 
     def _found(self, written: WrittenFiles) -> list[Range]:

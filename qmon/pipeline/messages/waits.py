@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 
 from qmon.pipeline.lake.schema import PERCENTILES
 
+# A percentile is the value of a message whose place among all is at most one in so many from the one asked for.
 _ACCURACY: Final = 10_000
-"""A percentile is the value of a message whose place among all is at most one in so many from the one asked for."""
 
 
 def waited(messages: DataFrame) -> DataFrame:

@@ -14,8 +14,8 @@ from typing import Any
 
 from qmon.pipeline.messages.archive_reader import Survey
 
+# From one key to another, both included.
 Range = tuple[int, int]
-"""From one key to another, both included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,7 @@ def without(whole: Range, stretches: Sequence[Range]) -> list[Range]:
 def as_json(mark: Watermark) -> dict[str, Any]:
     """For the lake's log."""
     gaps = [[gap.first, gap.last, sorted(gap.writers)] for gap in mark.gaps]
-    return {
-        "upto": mark.upto, "gaps": gaps, "table_id": mark.table_id, "made": mark.made, "messages": mark.messages
-    }  # fmt: skip
+    return {"upto": mark.upto, "gaps": gaps, "table_id": mark.table_id, "made": mark.made, "messages": mark.messages}
 
 
 def from_json(raw: Mapping[str, Any]) -> Watermark:

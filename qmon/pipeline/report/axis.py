@@ -10,22 +10,46 @@ from typing import Final
 from qmon.model.text import brief
 from qmon.pipeline.report.text import date_name, day_name, short
 
+# The width of a picture in its own units; it is stretched to the width of the page.
 WIDE: Final = 1000.0
-"""The width of a picture in its own units; it is stretched to the width of the page."""
 _HOUR_S: Final = 3600.0
 _DAY_S: Final = 86400.0
 _STEPS_S: Final = (
-    60.0, 300.0, 900.0, 1800.0, _HOUR_S, 2 * _HOUR_S, 3 * _HOUR_S, 6 * _HOUR_S, 12 * _HOUR_S,
+    60.0,
+    300.0,
+    900.0,
+    1800.0,
+    _HOUR_S,
+    2 * _HOUR_S,
+    3 * _HOUR_S,
+    6 * _HOUR_S,
+    12 * _HOUR_S,
     *(n * _DAY_S for n in (1, 2, 7, 14, 28, 91, 182, 365)),
-)  # fmt: skip
+)
 _MOST_TICKS: Final = 8
+# A tick nearer to the right end than this has no room for its label.
 _ROOM: Final = 0.9
-"""A tick nearer to the right end than this has no room for its label."""
 _ROUND: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _AGES_S: Final = (
-    1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, _HOUR_S, 2 * _HOUR_S, 4 * _HOUR_S,
-    6 * _HOUR_S, 12 * _HOUR_S, *(n * _DAY_S for n in (1, 2, 4, 7, 14, 28)),
-)  # fmt: skip
+    1.0,
+    2.0,
+    5.0,
+    10.0,
+    20.0,
+    30.0,
+    60.0,
+    120.0,
+    300.0,
+    600.0,
+    1200.0,
+    1800.0,
+    _HOUR_S,
+    2 * _HOUR_S,
+    4 * _HOUR_S,
+    6 * _HOUR_S,
+    12 * _HOUR_S,
+    *(n * _DAY_S for n in (1, 2, 4, 7, 14, 28)),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from qmon.pipeline.rollup.baselines import as_file, baselines, readings, with_pl
 from qmon.pipeline.rollup.incidents import incidents
 from qmon.recording.history.baselines import FILE
 
+# Today and tomorrow: clocks of other machines may be ahead, and days are those of UTC.
 _LAST_DAYS: Final = 2
-"""Today and tomorrow: clocks of other machines may be ahead, and days are those of UTC."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,50 +24,111 @@ from qmon.pipeline.report.tables import counters_watched, watched
 _D, _S, _I, _B = pa.float64(), pa.string(), pa.int64(), pa.bool_()
 _OF_QUEUE: Final = {"target": _S, "queue": _S}
 _NONE: Final = Trouble(0.0, 0)
+# The columns of each file.
 SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
     "levels": {
-        **_OF_QUEUE, "slo": _S, "figure": _S, "below": _D, "objective": _D, "window_s": _D, "counted_s": _D,
-        "bad_s": _D, "kept": _D, "met": _B, "budget_left": _D, "burn_rate": _D,
+        **_OF_QUEUE,
+        "slo": _S,
+        "figure": _S,
+        "below": _D,
+        "objective": _D,
+        "window_s": _D,
+        "counted_s": _D,
+        "bad_s": _D,
+        "kept": _D,
+        "met": _B,
+        "budget_left": _D,
+        "burn_rate": _D,
     },
     "queues": {
-        **_OF_QUEUE, "watched": _D, "counters_watched": _D, "incidents": _I, "incident_s": _D,
-        "push_per_s": _D, "pop_per_s": _D, "ready_mean": _D, "ready_p95": _D, "ready_max": _D, "oldest_p50_s": _D,
+        **_OF_QUEUE,
+        "watched": _D,
+        "counters_watched": _D,
+        "incidents": _I,
+        "incident_s": _D,
+        "push_per_s": _D,
+        "pop_per_s": _D,
+        "ready_mean": _D,
+        "ready_p95": _D,
+        "ready_max": _D,
+        "oldest_p50_s": _D,
         "oldest_p95_s": _D,
-        "oldest_p99_s": _D, "push_before_per_s": _D, "oldest_p95_before_s": _D, "incident_before_s": _D,
-        "best_hour_per_s": _D, "growth_per_s_per_day": _D, "outgrown_days": _D, "outgrown_earliest_days": _D,
+        "oldest_p99_s": _D,
+        "push_before_per_s": _D,
+        "oldest_p95_before_s": _D,
+        "incident_before_s": _D,
+        "best_hour_per_s": _D,
+        "growth_per_s_per_day": _D,
+        "outgrown_days": _D,
+        "outgrown_earliest_days": _D,
         "outgrown_latest_days": _D,
     },
     "series": {
-        **_OF_QUEUE, "start_at": _D, "watched_s": _D, "push_per_s": _D, "pop_per_s": _D, "ready_mean": _D,
-        "ready_max": _D, "oldest_mean_s": _D, "oldest_max_s": _D, "in_progress_mean": _D,
+        **_OF_QUEUE,
+        "start_at": _D,
+        "watched_s": _D,
+        "push_per_s": _D,
+        "pop_per_s": _D,
+        "ready_mean": _D,
+        "ready_max": _D,
+        "oldest_mean_s": _D,
+        "oldest_max_s": _D,
+        "in_progress_mean": _D,
     },
     "incidents": {
-        **_OF_QUEUE, "start_at": _D, "end_at": _D, "severity": _I, "cause": _S, "codes": _S, "proof": _S,
+        **_OF_QUEUE,
+        "start_at": _D,
+        "end_at": _D,
+        "severity": _I,
+        "cause": _S,
+        "codes": _S,
+        "proof": _S,
         "ready_max": _D,
     },
     "unusual": {
-        **_OF_QUEUE, "figure": _S, "start_at": _D, "end_at": _D, "value": _D, "usual": _D, "usual_low": _D,
+        **_OF_QUEUE,
+        "figure": _S,
+        "start_at": _D,
+        "end_at": _D,
+        "value": _D,
+        "usual": _D,
+        "usual_low": _D,
         "usual_high": _D,
     },
     "operations": {
-        **_OF_QUEUE, "started_at": _D, "ended_at": _D, "kind": _S, "state": _S, "by": _S, "reason": _S, "done": _I,
+        **_OF_QUEUE,
+        "started_at": _D,
+        "ended_at": _D,
+        "kind": _S,
+        "state": _S,
+        "by": _S,
+        "reason": _S,
+        "done": _I,
     },
     "coverage": {"target": _S, "watched": _D, "watched_s": _D, "longest_gap_s": _D, "longest_gap_at": _D},
-}  # fmt: skip
-"""The columns of each file."""
+}
 
 
 def data(facts: ReportFacts) -> dict[str, pa.Table]:
     """Each part of the report as a table, by the name of its file."""
     rows = {
-        "levels": _levels(facts), "queues": _queues(facts), "series": _series(facts), "incidents": _incidents(facts),
-        "unusual": _unusual(facts), "operations": [_picked("operations", row) for row in facts.operations],
+        "levels": _levels(facts),
+        "queues": _queues(facts),
+        "series": _series(facts),
+        "incidents": _incidents(facts),
+        "unusual": _unusual(facts),
+        "operations": [_picked("operations", row) for row in facts.operations],
         "coverage": [
-            {"target": each.target, "watched": each.share, "watched_s": each.seconds, "longest_gap_s": each.gap_s,
-             "longest_gap_at": each.gap_at}
+            {
+                "target": each.target,
+                "watched": each.share,
+                "watched_s": each.seconds,
+                "longest_gap_s": each.gap_s,
+                "longest_gap_at": each.gap_at,
+            }
             for each in facts.targets
         ],
-    }  # fmt: skip
+    }
     return {name: pa.Table.from_pylist(list(each), schema=pa.schema(SCHEMAS[name])) for name, each in rows.items()}
 
 
@@ -109,11 +170,20 @@ def _levels(facts: ReportFacts) -> Iterable[dict[str, Any]]:
     for each in facts.levels:
         asked = each.objective
         yield {
-            "target": each.target, "queue": each.queue, "slo": asked.name, "figure": asked.figure,
-            "below": asked.below, "objective": asked.share, "window_s": asked.window_s, "counted_s": each.counted_s,
-            "bad_s": each.bad_s, "kept": each.share, "met": each.met, "budget_left": each.budget_left,
+            "target": each.target,
+            "queue": each.queue,
+            "slo": asked.name,
+            "figure": asked.figure,
+            "below": asked.below,
+            "objective": asked.share,
+            "window_s": asked.window_s,
+            "counted_s": each.counted_s,
+            "bad_s": each.bad_s,
+            "kept": each.share,
+            "met": each.met,
+            "budget_left": each.budget_left,
             "burn_rate": each.burn_rate,
-        }  # fmt: skip
+        }
 
 
 def _queues(facts: ReportFacts) -> Iterable[dict[str, Any]]:
@@ -121,36 +191,54 @@ def _queues(facts: ReportFacts) -> Iterable[dict[str, Any]]:
         whole, before, can = q.whole, q.before, q.capacity
         lost, lost_before = facts.trouble.get(q.key, _NONE), facts.trouble_before.get(q.key, _NONE)
         yield {
-            "target": q.target, "queue": q.queue, "watched": watched(q, facts),
-            "counters_watched": counters_watched(q, facts), "incidents": lost.incidents,
-            "incident_s": lost.seconds, "push_per_s": rate(whole, "pushed"), "pop_per_s": rate(whole, "popped"),
-            "ready_mean": mean(whole, "ready"), "ready_p95": whole["ready_p95"], "ready_max": whole["ready_max"],
+            "target": q.target,
+            "queue": q.queue,
+            "watched": watched(q, facts),
+            "counters_watched": counters_watched(q, facts),
+            "incidents": lost.incidents,
+            "incident_s": lost.seconds,
+            "push_per_s": rate(whole, "pushed"),
+            "pop_per_s": rate(whole, "popped"),
+            "ready_mean": mean(whole, "ready"),
+            "ready_p95": whole["ready_p95"],
+            "ready_max": whole["ready_max"],
             **{f"oldest_{p}_s": whole[f"oldest_{p}"] for p in ("p50", "p95", "p99")},
             "push_before_per_s": None if before is None else rate(before, "pushed"),
             "oldest_p95_before_s": None if before is None else before["oldest_p95"],
             "incident_before_s": None if before is None else lost_before.seconds,
-            "best_hour_per_s": can.sustained, "growth_per_s_per_day": can.growth, "outgrown_days": can.outgrown_days,
-            "outgrown_earliest_days": can.earliest_days, "outgrown_latest_days": can.latest_days,
-        }  # fmt: skip
+            "best_hour_per_s": can.sustained,
+            "growth_per_s_per_day": can.growth,
+            "outgrown_days": can.outgrown_days,
+            "outgrown_earliest_days": can.earliest_days,
+            "outgrown_latest_days": can.latest_days,
+        }
 
 
 def _series(facts: ReportFacts) -> Iterable[dict[str, Any]]:
     for q in facts.queues:
         for row in q.plot:
             yield {
-                "target": q.target, "queue": q.queue, "start_at": row["start_at"], "watched_s": row["seconds"],
-                "push_per_s": rate(row, "pushed"), "pop_per_s": rate(row, "popped"),
-                "ready_mean": mean(row, "ready"), "ready_max": row["ready_max"], "oldest_mean_s": mean(row, "oldest"),
-                "oldest_max_s": row["oldest_max"], "in_progress_mean": mean(row, "in_progress"),
-            }  # fmt: skip
+                "target": q.target,
+                "queue": q.queue,
+                "start_at": row["start_at"],
+                "watched_s": row["seconds"],
+                "push_per_s": rate(row, "pushed"),
+                "pop_per_s": rate(row, "popped"),
+                "ready_mean": mean(row, "ready"),
+                "ready_max": row["ready_max"],
+                "oldest_mean_s": mean(row, "oldest"),
+                "oldest_max_s": row["oldest_max"],
+                "in_progress_mean": mean(row, "in_progress"),
+            }
 
 
 def _incidents(facts: ReportFacts) -> Iterable[dict[str, Any]]:
     for row in facts.incidents:
         named = ("target", "queue", "start_at", "end_at", "severity", "cause", "proof")
         yield {name: row[name] for name in named} | {
-            "codes": ", ".join(row["codes"]), "ready_max": row["peak_ready"],
-        }  # fmt: skip
+            "codes": ", ".join(row["codes"]),
+            "ready_max": row["peak_ready"],
+        }
 
 
 def _unusual(facts: ReportFacts) -> Iterable[dict[str, Any]]:
@@ -158,7 +246,13 @@ def _unusual(facts: ReportFacts) -> Iterable[dict[str, Any]]:
         for each in q.unusual:
             worst = each.worst
             yield {
-                "target": each.target, "queue": each.queue, "figure": worst.figure, "start_at": each.start,
-                "end_at": each.end, "value": worst.value, "usual": worst.band.median, "usual_low": worst.band.low,
+                "target": each.target,
+                "queue": each.queue,
+                "figure": worst.figure,
+                "start_at": each.start,
+                "end_at": each.end,
+                "value": worst.value,
+                "usual": worst.band.median,
+                "usual_low": worst.band.low,
                 "usual_high": worst.band.high,
-            }  # fmt: skip
+            }

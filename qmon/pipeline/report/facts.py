@@ -27,8 +27,8 @@ from qmon.pipeline.rollup.incidents import incidents, with_operations
 
 DAY_S: Final = 86400.0
 WEEK_S: Final = 7 * DAY_S
+# A report shows so many queues, those with the most messages; `--queue` shows any.
 MOST_QUEUES: Final = 50
-"""A report shows so many queues, those with the most messages; ``--queue`` shows any."""
 MOST_INCIDENTS: Final = 100
 MOST_OPERATIONS: Final = 200
 _WORST: Final = 5
@@ -137,18 +137,35 @@ def gather(view: LakeView, period: Period, asked: Asked = NOTHING) -> ReportFact
     found = [row for row in both if row["end_at"] >= period.start]
     queues = tuple(
         QueueFacts(
-            *key, whole[key], before.get(key), tuple(plots[key]), _worst(hours[key]),
-            capacity(_sustained(hours[key]), daily := _daily(days[key])), tuple(daily),
+            *key,
+            whole[key],
+            before.get(key),
+            tuple(plots[key]),
+            _worst(hours[key]),
+            capacity(_sustained(hours[key]), daily := _daily(days[key])),
+            tuple(daily),
             unusual(usual, *key, hours[key]) if usual is not None else (),
         )
         for key in shown
-    )  # fmt: skip
+    )
     return ReportFacts(
-        period, step_s, queues, _listed(found), _waits(view, period), view.counts(), len(whole) - len(shown),
-        max(0, len(found) - MOST_INCIDENTS), _messages(view, period, queue),
-        sum(row["seconds"] for row in whole.values()), trouble(found, period), trouble(both, earlier),
-        _coverage(view, period, queue), _operations(view, period, queue), _levels(view, period, asked), usual,
-    )  # fmt: skip
+        period,
+        step_s,
+        queues,
+        _listed(found),
+        _waits(view, period),
+        view.counts(),
+        len(whole) - len(shown),
+        max(0, len(found) - MOST_INCIDENTS),
+        _messages(view, period, queue),
+        sum(row["seconds"] for row in whole.values()),
+        trouble(found, period),
+        trouble(both, earlier),
+        _coverage(view, period, queue),
+        _operations(view, period, queue),
+        _levels(view, period, asked),
+        usual,
+    )
 
 
 def newest_day(view: LakeView) -> date:

@@ -13,16 +13,16 @@ from qmon.pipeline.report.period import Key, Row
 from qmon.pipeline.report.text import change, day_time, good_share, percent, seconds
 
 MOST: Final = 3
+# So many queues are named; of more their number is told.
 _NAMED: Final = 3
-"""So many queues are named; of more their number is told."""
 _SOON_DAYS: Final = 60.0
+# A budget that lasts less than this is worth a look.
 _SHORT_S: Final = 3 * 86_400.0
-"""A budget that lasts less than this is worth a look."""
+# A target that was watched less than this is worth a look.
 _WATCHED: Final = 0.95
-"""A target that was watched less than this is worth a look."""
 _WORSE: Final = 1.5
+# Ages below this are not worth a look, however much more they are than before.
 _LEAST_AGE_S: Final = 10.0
-"""Ages below this are not worth a look, however much more they are than before."""
 
 About = Literal["level", "incident", "capacity", "coverage", "unusual", "change"]
 

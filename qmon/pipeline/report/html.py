@@ -103,14 +103,24 @@ def _plots(q: QueueFacts, facts: ReportFacts) -> str:
 
     axis, marks = axis_of(facts), marks_of(q, facts)
     drawn = (
-        PlotLines("Messages a second", (("pushed", points("pushed")), ("popped", points("popped"))), number,
-                  band=usual("push_rate")),
-        PlotLines("Messages ready", (("mean", points("ready")), ("highest", points("ready_max"))), number,
-                  band=usual("ready")),
-        PlotLines("Age of the oldest", (("mean", points("oldest")), ("highest", points("oldest_max"))), seconds,
-                  ages=True, band=usual("oldest_s")),
+        PlotLines(
+            "Messages a second",
+            (("pushed", points("pushed")), ("popped", points("popped"))),
+            number,
+            band=usual("push_rate"),
+        ),
+        PlotLines(
+            "Messages ready", (("mean", points("ready")), ("highest", points("ready_max"))), number, band=usual("ready")
+        ),
+        PlotLines(
+            "Age of the oldest",
+            (("mean", points("oldest")), ("highest", points("oldest_max"))),
+            seconds,
+            ages=True,
+            band=usual("oldest_s"),
+        ),
         PlotLines("Messages in progress", (("mean", points("in_progress")),), number, band=usual("in_progress")),
-    )  # fmt: skip
+    )
     trend = _growth(q)
     return f'<div class="plots">{"".join(plot(each, axis, marks) for each in drawn)}{trend}</div>'
 
@@ -128,9 +138,12 @@ def _growth(q: QueueFacts) -> str:
     pushed = {day * _DAY_S: value for day, value in q.days}
     best = dict.fromkeys(line, can.sustained)
     drawn = PlotLines(
-        "Pushes a second by day, and the best hour's pops", (("pushed", pushed), ("best hour", best)), number,
-        band={at: (max(0.0, low), high) for at, (_, low, high) in line.items()}, band_name="trend",
-    )  # fmt: skip
+        "Pushes a second by day, and the best hour's pops",
+        (("pushed", pushed), ("best hour", best)),
+        number,
+        band={at: (max(0.0, low), high) for at, (_, low, high) in line.items()},
+        band_name="trend",
+    )
     return plot(drawn, axis, Marks())
 
 

@@ -13,8 +13,8 @@ from qmon.pipeline.lake.delta import Within
 HOUR_S: Final = 3600.0
 Row = Mapping[str, Any]
 
+# A target and the name of one of its queues.
 Key = tuple[str, str]
-"""A target and the name of one of its queues."""
 
 
 @dataclass(frozen=True, slots=True)

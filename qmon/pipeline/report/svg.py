@@ -14,11 +14,11 @@ from typing import Final
 from qmon.pipeline.report.axis import WIDE, Axis, scale
 
 HIGH: Final = 100.0
+# So many points are in a line at most; of more the highest of every few.
 _MOST: Final = 800
-"""So many points are in a line at most; of more the highest of every few."""
 
+# By the beginning of each stretch, seconds since the epoch.
 Values = Mapping[float, float | None]
-"""By the beginning of each stretch, seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,18 @@ class ReportTable:
 
 def tables(facts: ReportFacts) -> tuple[ReportTable, ...]:
     """Those of the whole report, in the order in which they are shown."""
-    each = [level_table(facts), queue_table(facts), change_table(facts), unusual_table(facts), incident_table(facts),
-            operation_table(facts), capacity_table(facts), coverage_table(facts), wait_table(facts),
-            message_table(facts)]  # fmt: skip
+    each = [
+        level_table(facts),
+        queue_table(facts),
+        change_table(facts),
+        unusual_table(facts),
+        incident_table(facts),
+        operation_table(facts),
+        capacity_table(facts),
+        coverage_table(facts),
+        wait_table(facts),
+        message_table(facts),
+    ]
     always = ("queues", "incidents")
     return tuple(table for table in each if table.rows or table.name in always)
 
@@ -59,16 +68,30 @@ def level_table(facts: ReportFacts) -> ReportTable:
         left = None if each.budget_left is None else round(each.budget_s - each.bad_s, 3)
         rows.append(
             (
-                Cell(each.target), Cell(each.queue), Cell(asked.name), Cell(each.goal), Cell(state),
-                Cell(good_share(each.share), each.share), Cell(_signed(left), left),
-                Cell(percent(each.budget_left), each.budget_left), _number(each.burn_rate),
+                Cell(each.target),
+                Cell(each.queue),
+                Cell(asked.name),
+                Cell(each.goal),
+                Cell(state),
+                Cell(good_share(each.share), each.share),
+                Cell(_signed(left), left),
+                Cell(percent(each.budget_left), each.budget_left),
+                _number(each.burn_rate),
                 _share(min(1.0, each.counted_s / asked.window_s)),
             )
-        )  # fmt: skip
+        )
     headings = (
-        "target", "queue", "slo", "objective", "state", "kept", "budget left", "of the budget", "burn rate, last day",
+        "target",
+        "queue",
+        "slo",
+        "objective",
+        "state",
+        "kept",
+        "budget left",
+        "of the budget",
+        "burn rate, last day",
         "watched",
-    )  # fmt: skip
+    )
     note = (
         "Of the time that was watched. The budget is the time in which the limit may be reached; at a burn rate of 1 "
         "it lasts as long as the window."
@@ -79,9 +102,20 @@ def level_table(facts: ReportFacts) -> ReportTable:
 def queue_table(facts: ReportFacts) -> ReportTable:
     """One row a queue."""
     headings = (
-        "target", "queue", "push/s", "pop/s", "ready", "ready p95", "ready most", "age p50", "age p95", "age p99",
-        "healthy", "watched", "counters watched",
-    )  # fmt: skip
+        "target",
+        "queue",
+        "push/s",
+        "pop/s",
+        "ready",
+        "ready p95",
+        "ready most",
+        "age p50",
+        "age p95",
+        "age p99",
+        "healthy",
+        "watched",
+        "counters watched",
+    )
     rows = tuple(_queue(q, facts) for q in facts.queues)
     return ReportTable("Queues", "queues", headings, rows, (0, 1), rows_are=QUEUE)
 
@@ -89,12 +123,20 @@ def queue_table(facts: ReportFacts) -> ReportTable:
 def _queue(q: QueueFacts, facts: ReportFacts) -> tuple[Cell, ...]:
     whole = q.whole
     return (
-        Cell(q.target), Cell(q.queue), _number(rate(whole, "pushed")), _number(rate(whole, "popped")),
-        _number(mean(whole, "ready")), _number(whole["ready_p95"]), _number(whole["ready_max"]),
-        _seconds(whole["oldest_p50"]), _seconds(whole["oldest_p95"]), _seconds(whole["oldest_p99"]),
-        Cell(good_share(healthy := _healthy(q, facts)), healthy), _share(watched(q, facts)),
+        Cell(q.target),
+        Cell(q.queue),
+        _number(rate(whole, "pushed")),
+        _number(rate(whole, "popped")),
+        _number(mean(whole, "ready")),
+        _number(whole["ready_p95"]),
+        _number(whole["ready_max"]),
+        _seconds(whole["oldest_p50"]),
+        _seconds(whole["oldest_p95"]),
+        _seconds(whole["oldest_p99"]),
+        Cell(good_share(healthy := _healthy(q, facts)), healthy),
+        _share(watched(q, facts)),
         _share(counters_watched(q, facts)),
-    )  # fmt: skip
+    )
 
 
 def watched(q: QueueFacts, facts: ReportFacts) -> float:
@@ -116,9 +158,18 @@ def _healthy(q: QueueFacts, facts: ReportFacts) -> float | None:
 def change_table(facts: ReportFacts) -> ReportTable:
     """One row a queue of which something is known of the period before."""
     headings = (
-        "target", "queue", "push/s", "before", "change", "age p95", "before", "change", "in incidents", "before",
+        "target",
+        "queue",
+        "push/s",
+        "before",
+        "change",
+        "age p95",
+        "before",
+        "change",
+        "in incidents",
+        "before",
         "watched before",
-    )  # fmt: skip
+    )
     rows = tuple(_change(q, q.before, facts) for q in facts.queues if q.before is not None)
     before = facts.period.before()
     note = f"Against the {seconds(before.end - before.start)} before, from {moment(before.start)[:16]}."
@@ -131,9 +182,18 @@ def _change(q: QueueFacts, before: Row, facts: ReportFacts) -> tuple[Cell, ...]:
     lost, lost_then = (each.get(q.key, Trouble(0.0, 0)).seconds for each in (facts.trouble, facts.trouble_before))
     share = before["seconds"] / (facts.period.end - facts.period.start)
     return (
-        Cell(q.target), Cell(q.queue), _number(pushes), _number(then), _change_cell(pushes, then), _seconds(age),
-        _seconds(old), _change_cell(age, old), _lost(lost), _lost(lost_then), _share(min(1.0, share)),
-    )  # fmt: skip
+        Cell(q.target),
+        Cell(q.queue),
+        _number(pushes),
+        _number(then),
+        _change_cell(pushes, then),
+        _seconds(age),
+        _seconds(old),
+        _change_cell(age, old),
+        _lost(lost),
+        _lost(lost_then),
+        _share(min(1.0, share)),
+    )
 
 
 def unusual_table(facts: ReportFacts) -> ReportTable:
@@ -142,9 +202,14 @@ def unusual_table(facts: ReportFacts) -> ReportTable:
     headings = ("target", "queue", "from, UTC", "lasted", "what", "worst hour", "usually", "hour of the week")
     note = "Hourly means outside the band of what is usual at that hour of the week."
     return ReportTable(
-        "Unusual hours", "unusual", headings, tuple(map(_unusual, found[:_MOST_UNUSUAL])), (0, 1, 2, 4, 7), note=note,
+        "Unusual hours",
+        "unusual",
+        headings,
+        tuple(map(_unusual, found[:_MOST_UNUSUAL])),
+        (0, 1, 2, 4, 7),
+        note=note,
         rows_are=QUEUE,
-    )  # fmt: skip
+    )
 
 
 _MOST_UNUSUAL: Final = 30
@@ -154,10 +219,15 @@ _LEAST_GROWTH: Final = 0.005
 def _unusual(each: Unusual) -> tuple[Cell, ...]:
     worst = each.worst
     return (
-        Cell(each.target), Cell(each.queue), Cell(moment(each.start)[:16], each.start),
-        _seconds(each.end - each.start), Cell(each.words, each.distance), Cell(each.shown(worst.value), worst.value),
-        Cell(each.shown(worst.band.median), worst.band.median), Cell(worst.band.hour),
-    )  # fmt: skip
+        Cell(each.target),
+        Cell(each.queue),
+        Cell(moment(each.start)[:16], each.start),
+        _seconds(each.end - each.start),
+        Cell(each.words, each.distance),
+        Cell(each.shown(worst.value), worst.value),
+        Cell(each.shown(worst.band.median), worst.band.median),
+        Cell(worst.band.hour),
+    )
 
 
 def incident_table(facts: ReportFacts) -> ReportTable:
@@ -172,19 +242,31 @@ def _incident(row: Row) -> tuple[Cell, ...]:
     others = [code for code in row["codes"] if code != row["cause"]]
     text = "; ".join(filter(None, [row["proof"], f"also {', '.join(others)}" if others else "", *done]))
     return (
-        Cell(moment(row["start_at"]), row["start_at"]), _seconds(row["end_at"] - row["start_at"]), Cell(row["target"]),
-        Cell(row["queue"]), Cell(row["cause"]), _number(row["peak_ready"]), Cell(text),
-    )  # fmt: skip
+        Cell(moment(row["start_at"]), row["start_at"]),
+        _seconds(row["end_at"] - row["start_at"]),
+        Cell(row["target"]),
+        Cell(row["queue"]),
+        Cell(row["cause"]),
+        _number(row["peak_ready"]),
+        Cell(text),
+    )
 
 
 def operation_table(facts: ReportFacts) -> ReportTable:
     """What people did, in the order in which they began (UTC)."""
     headings = ("began, UTC", "target", "queue", "operation", "messages", "by", "reason")
     rows = tuple(
-        (Cell(moment(row["started_at"]), row["started_at"]), Cell(row["target"]), Cell(row["queue"] or "all queues"),
-         Cell(f"{row['kind']} {row['state']}"), _number(row["done"]), Cell(row["by"] or ""), Cell(row["reason"] or ""))
+        (
+            Cell(moment(row["started_at"]), row["started_at"]),
+            Cell(row["target"]),
+            Cell(row["queue"] or "all queues"),
+            Cell(f"{row['kind']} {row['state']}"),
+            _number(row["done"]),
+            Cell(row["by"] or ""),
+            Cell(row["reason"] or ""),
+        )
         for row in facts.operations
-    )  # fmt: skip
+    )
     return ReportTable("Operations", "operations", headings, rows, (0, 1, 2, 3, 5, 6), 6)
 
 
@@ -192,10 +274,16 @@ def capacity_table(facts: ReportFacts) -> ReportTable:
     """What the best hour popped, and when pushes reach that."""
     headings = ("target", "queue", "push/s, last day", "best hour, pop/s", "growth, push/s a day", "outgrown")
     rows = tuple(
-        (Cell(q.target), Cell(q.queue), _number(q.capacity.daily), _number(q.capacity.sustained),
-         Cell(_growth(q.capacity.growth), q.capacity.growth), Cell(outgrown(q), q.capacity.outgrown_days))
+        (
+            Cell(q.target),
+            Cell(q.queue),
+            _number(q.capacity.daily),
+            _number(q.capacity.sustained),
+            Cell(_growth(q.capacity.growth), q.capacity.growth),
+            Cell(outgrown(q), q.capacity.outgrown_days),
+        )
         for q in facts.queues
-    )  # fmt: skip
+    )
     note = (
         "Growth is a straight line through whole days, with the band in which it lies with 95 %. A queue that was "
         "never short of messages can pop more than its best hour."
@@ -220,10 +308,15 @@ def outgrown(q: QueueFacts) -> str:
 def coverage_table(facts: ReportFacts) -> ReportTable:
     """How much of each target was watched."""
     rows = tuple(
-        (Cell(each.target), Cell(good_share(each.share), each.share), _seconds(each.seconds),
-         _seconds(each.gap_s or None), Cell(moment(each.gap_at)[:16], each.gap_at))
+        (
+            Cell(each.target),
+            Cell(good_share(each.share), each.share),
+            _seconds(each.seconds),
+            _seconds(each.gap_s or None),
+            Cell(moment(each.gap_at)[:16], each.gap_at),
+        )
         for each in facts.targets
-    )  # fmt: skip
+    )
     headings = ("target", "watched", "time watched", "longest gap", "from, UTC")
     return ReportTable(
         "Coverage", "coverage", headings, rows, (0,), note="Gaps of less than a whole hour are not listed."
@@ -239,9 +332,17 @@ def wait_table(facts: ReportFacts) -> ReportTable:
 def message_table(facts: ReportFacts) -> ReportTable:
     """How long archived messages waited to be popped, and were worked on."""
     headings = (
-        "target", "queue", "messages", "wait p50", "wait p95", "wait p99", "work p50", "work p95", "work p99",
+        "target",
+        "queue",
+        "messages",
+        "wait p50",
+        "wait p95",
+        "wait p99",
+        "work p50",
+        "work p95",
+        "work p99",
         "more than one try",
-    )  # fmt: skip
+    )
     rows = tuple(map(_messages, facts.messages))
     return ReportTable("Archived messages", "messages", headings, rows, (0, 1), rows_are=QUEUE)
 
@@ -254,10 +355,16 @@ def _messages(row: Row) -> tuple[Cell, ...]:
 def worst_table(q: QueueFacts) -> ReportTable:
     """The hours in which messages became oldest (UTC)."""
     rows = tuple(
-        (Cell(moment(row["start_at"])[:16], row["start_at"]), _seconds(row["oldest_p95"]), _seconds(row["oldest_max"]),
-         _number(row["ready_max"]), _number(rate(row, "pushed")), _number(rate(row, "popped")))
+        (
+            Cell(moment(row["start_at"])[:16], row["start_at"]),
+            _seconds(row["oldest_p95"]),
+            _seconds(row["oldest_max"]),
+            _number(row["ready_max"]),
+            _number(rate(row, "pushed")),
+            _number(rate(row, "popped")),
+        )
         for row in q.worst
-    )  # fmt: skip
+    )
     headings = ("hour, UTC", "age p95", "oldest", "most ready", "push/s", "pop/s")
     return ReportTable("Hours with the oldest messages", "worst", headings, rows, (0,))
 

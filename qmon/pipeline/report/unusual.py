@@ -10,8 +10,9 @@ from qmon.model.baselines import Anomaly, Baselines
 from qmon.pipeline.report.text import number, seconds
 
 HOUR_S: Final = 3600.0
+# Less than this of an hour says nothing about it.
 _WATCHED_S: Final = 1800.0
-"""Less than this of an hour says nothing about it."""
+# The figures that are compared: what is added up, and the seconds that it is divided by.
 SUMS: Final[Mapping[str, tuple[str, str]]] = {
     "push_rate": ("pushed", "flow_s"),
     "pop_rate": ("popped", "flow_s"),
@@ -19,11 +20,14 @@ SUMS: Final[Mapping[str, tuple[str, str]]] = {
     "oldest_s": ("oldest_s", "oldest_known_s"),
     "in_progress": ("in_progress_s", "in_progress_known_s"),
 }
-"""The figures that are compared: what is added up, and the seconds that it is divided by."""
+# How they are called in the report.
 NAMES: Final = {
-    "push_rate": "pushes", "pop_rate": "pops", "ready": "ready", "oldest_s": "age", "in_progress": "in progress",
-}  # fmt: skip
-"""How they are called in the report."""
+    "push_rate": "pushes",
+    "pop_rate": "pops",
+    "ready": "ready",
+    "oldest_s": "age",
+    "in_progress": "in progress",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,11 @@ from pyspark.sql import functions as F
 
 from qmon.pipeline.lake.schema import BUCKETS
 
+# Fewer readings of an hour of the week than this are not enough history.
 WEEKS: Final = 4
-"""Fewer readings of an hour of the week than this are not enough history."""
+# An hour counts as a reading where half of it was watched and quiet.
 _WATCHED_S: Final = 1800.0
-"""An hour counts as a reading where half of it was watched and quiet."""
+# Each figure of a queue: what is added up, and the seconds that it is divided by.
 FIGURES: Final[dict[str, tuple[str, str]]] = {
     "push_rate": ("pushed", "flow_s"),
     "pop_rate": ("popped", "flow_s"),
@@ -24,7 +25,6 @@ FIGURES: Final[dict[str, tuple[str, str]]] = {
     "in_progress": ("in_progress_s", "in_progress_known_s"),
     "oldest_s": ("oldest_s", "oldest_known_s"),
 }
-"""Each figure of a queue: what is added up, and the seconds that it is divided by."""
 VERSION: Final = 1
 
 
@@ -54,9 +54,12 @@ def readings(minutes: DataFrame, incidents: DataFrame) -> DataFrame:
         F.sum("seconds").alias("watched_s"), *(F.sum(name).alias(name) for name in _summed())
     )
     each = hourly.where(F.col("watched_s") >= _WATCHED_S).select(
-        "target", "queue", "zone", (F.weekday("hour") * 24 + F.hour("hour")).alias("hour"),
+        "target",
+        "queue",
+        "zone",
+        (F.weekday("hour") * 24 + F.hour("hour")).alias("hour"),
         F.explode(F.array(*(_figure(name, *parts) for name, parts in FIGURES.items()))).alias("f"),
-    )  # fmt: skip
+    )
     return each.select("target", "queue", "zone", "hour", "f.figure", "f.value").where("value is not null")
 
 

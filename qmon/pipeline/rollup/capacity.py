@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+# Fewer whole days than this tell nothing about a trend: a week repeats itself once at least.
 LEAST_DAYS: Final = 14
-"""Fewer whole days than this tell nothing about a trend: a week repeats itself once at least."""
 _HORIZON_DAYS: Final = 3650.0
 
 
+# Student's t for 95 % and the twelve degrees of freedom of `LEAST_DAYS`; more days would need less, down to 1.96.
 _SIGMAS: Final = 2.18
-"""Student's t for 95 % and the twelve degrees of freedom of ``LEAST_DAYS``; more days would need less, down to 1.96."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from pyspark.sql import functions as F
 
 from qmon.pipeline.lake.schema import PERCENTILES, TAILED
 
+# Of the 53 binary places of a number the first seven (Veltkamp's splitting: three operations, no logarithm).
 _SPLIT: Final = 2**46 + 1
-"""Of the 53 binary places of a number the first seven (Veltkamp's splitting: three operations, no logarithm)."""
 _LARGEST: Final = "1e290D"
 
 

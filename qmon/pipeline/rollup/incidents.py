@@ -15,19 +15,26 @@ from qmon.pipeline.rollup.rollups import HOUR_S, start
 from qmon.recording.history.incidents import GAP_S
 
 _HOUR: Final = ("target", "date", "bucket", "queue", "start_at")
+# The least severity that is trouble: a warning.
 TROUBLE: Final = 2
-"""The least severity that is trouble: a warning."""
 
 
 def runs(samples: DataFrame) -> DataFrame:
     """One row a stretch of trouble and verdict, from unique samples of any recorders."""
     bad = samples.where(F.col("severity") >= TROUBLE).select(
-        *_HOUR[:-1], start(F.col("sampled_at"), HOUR_S).alias("start_at"), F.col("verdict").alias("code"), "severity",
-        F.col("sampled_at").alias("first_at"), F.col("sampled_at").alias("last_at"),
+        *_HOUR[:-1],
+        start(F.col("sampled_at"), HOUR_S).alias("start_at"),
+        F.col("verdict").alias("code"),
+        "severity",
+        F.col("sampled_at").alias("first_at"),
+        F.col("sampled_at").alias("last_at"),
         F.least(F.coalesce("since_at", "sampled_at"), "sampled_at").alias("since_at"),
-        F.lit(1).cast("long").alias("samples"), "proof", F.col("sampled_at").alias("proof_at"),
-        F.col("ready").alias("peak_ready"), F.when(F.col("ready").isNotNull(), F.col("sampled_at")).alias("peak_at"),
-    )  # fmt: skip
+        F.lit(1).cast("long").alias("samples"),
+        "proof",
+        F.col("sampled_at").alias("proof_at"),
+        F.col("ready").alias("peak_ready"),
+        F.when(F.col("ready").isNotNull(), F.col("sampled_at")).alias("peak_at"),
+    )
     return _by_verdict(_numbered(bad, *_HOUR), *_HOUR)
 
 
@@ -55,15 +62,16 @@ def incidents(runs: DataFrame) -> DataFrame:
             F.min_by("peak_at", _highest_first()).alias("peak_at"),
         )
         .drop("stretch")
-    )  # fmt: skip
+    )
 
 
 def with_operations(found: DataFrame, operations: DataFrame) -> DataFrame:
     """Incidents with ``operations``: those begun within, on that queue or on the whole target, oldest first."""
     done = operations.select(
-        F.col("target").alias("t"), F.col("queue").alias("q"),
+        F.col("target").alias("t"),
+        F.col("queue").alias("q"),
         F.struct("started_at", "kind", "state", "by", "reason", "done").alias("operation"),
-    )  # fmt: skip
+    )
     inside = (
         (F.col("t") == F.col("target"))
         & F.coalesce("q", F.lit("")).isin("", F.col("queue"))

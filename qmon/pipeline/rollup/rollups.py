@@ -19,16 +19,20 @@ from qmon.recording.history.buckets import LONGEST_SPAN_S
 MINUTE_S: Final = 60
 HOUR_S: Final = 3600
 DAY_S: Final = 86400
+# Figures whose mean over time can be told: name in a rollup → column of a sample.
 _KNOWN: Final = {"ready": "ready", "oldest": "oldest_s", "in_progress": "in_progress"}
-"""Figures whose mean over time can be told: name in a rollup → column of a sample."""
 _LAST: Final = {"ready_last": "ready", "dead_last": "dead"}
 _MOVED: Final = ("pushed", "popped", "completed")
 _WHO: Final = ("target", "queue", "start_at")
 _SUMMED: Final = (
-    "samples", "seconds", "flow_s", *_MOVED, *(f"{name}_{end}" for name in _KNOWN for end in ("s", "known_s")),
-)  # fmt: skip
+    "samples",
+    "seconds",
+    "flow_s",
+    *_MOVED,
+    *(f"{name}_{end}" for name in _KNOWN for end in ("s", "known_s")),
+)
+# The seconds that a sample stands for.
 _WATCHED: Final = f"IF(poll_s > 0 AND poll_s <= {LONGEST_SPAN_S}, poll_s, 0D)"
-"""The seconds that a sample stands for."""
 _FLOWING: Final = "span_s > 0 AND pushed IS NOT NULL AND popped IS NOT NULL"
 _PLACE: Final = (
     "to_date(timestamp_seconds(start_at)) AS date",
@@ -76,9 +80,12 @@ def hours(minutes: DataFrame, samples: DataFrame) -> DataFrame:
     """One row a queue and hour (``schema.ROLLUPS``), from its minutes and the samples that count in them."""
     values = [f"{rounded(_KNOWN[name])} AS {name}" for name in TAILED]
     each = samples.where(f"{_WATCHED} > 0").selectExpr(
-        "target", "queue", f"{_start('sampled_at', HOUR_S)} AS start_at",
-        f"floor({_WATCHED} * 1000 + 0.5D) AS ms", *values,
-    )  # fmt: skip
+        "target",
+        "queue",
+        f"{_start('sampled_at', HOUR_S)} AS start_at",
+        f"floor({_WATCHED} * 1000 + 0.5D) AS ms",
+        *values,
+    )
     return _together(minutes, lasted(each, _WHO), _start("start_at", HOUR_S))
 
 

@@ -39,8 +39,8 @@ class PayloadText(str):
     """What a message says."""
 
 
+# What is written of a `StatementText` or a `PayloadText`.
 Cover = Callable[[Any], str | None]
-"""What is written of a ``StatementText`` or a ``PayloadText``."""
 
 
 def encode(record: object, cover: Cover = str) -> bytes:

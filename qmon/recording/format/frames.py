@@ -15,21 +15,21 @@ import zstandard
 
 from qmon.errors import QmonError
 
+# The version of the format. A reader takes the lines whose version is not greater than its own.
 FORMAT: Final = 1
-"""The version of the format. A reader takes the lines whose version is not greater than its own."""
+# What the name of a file begins with that is still written.
 OPEN: Final = "_"
-"""What the name of a file begins with that is still written."""
 SUFFIX: Final = ".jsonl.zst"
+# The first bytes of each frame.
 FRAME: Final = b"\x28\xb5\x2f\xfd"
-"""The first bytes of each frame."""
 _LOCATOR: Final = struct.Struct("<IIQ")
+# What a frame begins with that every reader of zstandard passes over.
 _SKIPPED: Final = 0x184D2A51
-"""What a frame begins with that every reader of zstandard passes over."""
 LOCATOR_BYTES: Final = _LOCATOR.size
+# Text of a frame at most; a recorder ends a frame much sooner. More is taken for an attack on the reader's memory.
 FRAME_TEXT_BYTES: Final = 256 * 1024 * 1024
-"""Text of a frame at most; a recorder ends a frame much sooner. More is taken for an attack on the reader's memory."""
+# Bytes of a line at most; a poll of a thousand queues has some 2 MB.
 LINE_BYTES: Final = 64 * 1024 * 1024
-"""Bytes of a line at most; a poll of a thousand queues has some 2 MB."""
 # One byte of zstandard may stand for 32 kB of text, and what is fed at once is inflated at once.
 _CHUNK: Final = 2 * 1024
 # Measured: bytes of a day as with deltas and gzip, a quarter of the time, and 2 MB of memory for each recorder.
@@ -38,8 +38,8 @@ _PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(
 )
 
 
+# How a line of ours begins; another program may write the same with blanks, or in another order.
 _HEAD: Final = re.compile(rb'\{"v":\d+,"r":"[^"\\]*","n":\d+,"at":[-+.\deE]+,"k":"(\w+)"')
-"""How a line of ours begins; another program may write the same with blanks, or in another order."""
 _GREATEST: Final = 2**63
 _TO_ZEROS: Final = bytes.maketrans(b"123456789", b"0" * 9)
 _TOO_LONG: Final = b"0" * 20  # as many digits as 2**64 has

@@ -140,13 +140,17 @@ class Line:
 def line(read: Line) -> bytes:
     """The line, ready to be written."""
     head = b'{"v":%d,"r":"%s","n":%d,"at":%r,"k":"%s",' % (
-        FORMAT, read.recorder.encode(), read.number, read.at, read.kind.encode()
-    )  # fmt: skip
+        FORMAT,
+        read.recorder.encode(),
+        read.number,
+        read.at,
+        read.kind.encode(),
+    )
     return head + b'"%s":%s}\n' % (read.kind.encode(), read.value)
 
 
+# The year 10000: a time beyond it is none.
 LATEST: Final = 253_402_300_800.0
-"""The year 10000: a time beyond it is none."""
 _GREATEST: Final = 2**63
 
 

@@ -15,8 +15,8 @@ from qmon.recording.read.paths import begins_at, safe, segments
 from qmon.recording.read.reader import RecordingReader
 from qmon.recording.read.segment_reader import frames_between, lines_of, mark_of, open_segment
 
+# A segment is at most an hour long.
 _LONGEST_S: Final = 3700.0
-"""A segment is at most an hour long."""
 _JUMP_TO: Final = frozenset({"verdict", "operation"})
 
 

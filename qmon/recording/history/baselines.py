@@ -17,12 +17,12 @@ from qmon.model.baselines import HOURS, Baseline, Baselines
 from qmon.recording.times import is_zone
 from qmon.system import read_text
 
+# Its name in the folder of the recordings.
 FILE: Final = ".baselines.json"
-"""Its name in the folder of the recordings."""
 VERSION: Final = 1
 _LARGEST: Final = 256 * 1024 * 1024
+# How often the file is looked for again, in seconds, while somebody asks.
 EVERY_S: Final = 60.0
-"""How often the file is looked for again, in seconds, while somebody asks."""
 
 
 @dataclass(frozen=True, slots=True)

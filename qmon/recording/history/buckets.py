@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+# A poll stands for no more time than this: 2.5 times the longest interval, as on the dashboard.
 LONGEST_SPAN_S: Final = 150.0
-"""A poll stands for no more time than this: 2.5 times the longest interval, as on the dashboard."""
+# A reading that stands for no time (the first one, the one after a gap) counts where there is no other.
 _NO_TIME: Final = 1e-6
-"""A reading that stands for no time (the first one, the one after a gap) counts where there is no other."""
 
 
 @dataclass(frozen=True, slots=True)

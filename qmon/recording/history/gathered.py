@@ -9,11 +9,20 @@ from qmon.model.operations import Operation
 from qmon.recording.history.buckets import Bins
 from qmon.recording.history.incidents import Run
 
+# The figures of a queue that are kept of each poll, by their names in `Point` and `QueueView`.
 FIGURES: Final = (
-    "ready", "gap", "push_rate", "pop_rate", "complete_rate", "oldest_s", "in_progress", "stuck", "scheduled", "dead",
+    "ready",
+    "gap",
+    "push_rate",
+    "pop_rate",
+    "complete_rate",
+    "oldest_s",
+    "in_progress",
+    "stuck",
+    "scheduled",
+    "dead",
     "blocked",
-)  # fmt: skip
-"""The figures of a queue that are kept of each poll, by their names in ``Point`` and ``QueueView``."""
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,12 +30,12 @@ from qmon.recording.history.timeline import (
 )
 
 MOST_EVENTS: Final = 1000
+# Stretches of trouble of a queue that are remembered.
 MOST_RUNS: Final = 100
-"""Stretches of trouble of a queue that are remembered."""
 _MOST_WAITS: Final = 40
 _MANY: Final = 50
+# Of each queue where there are more than `_MANY`: ten minutes, an hour, four hours.
 _COARSE: Final = (Tier(20.0, 30), Tier(60.0, 60), Tier(300.0, 48))
-"""Of each queue where there are more than ``_MANY``: ten minutes, an hour, four hours."""
 _OF_WAITS: Final = TIERS[:2]
 
 
@@ -59,8 +59,8 @@ class InMemoryHistory:
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        # When it began.
         self.begins_at = clock()
-        """When it began."""
         self.clock = clock
         self._lock = Lock()
         self._queues: dict[str, _Queue] = {}
@@ -193,8 +193,10 @@ class InMemoryHistory:
         """The next incident or operation of a queue after a moment, or the one before; ``None``: there is none."""
         with self._lock:
             known = self._queues.get(queue)
-            marks = [Mark(run.first_at, "verdict", queue, f"{run.code}: {run.proof}")
-                     for run in (known.runs.found if known is not None else ())]  # fmt: skip
+            marks = [
+                Mark(run.first_at, "verdict", queue, f"{run.code}: {run.proof}")
+                for run in (known.runs.found if known is not None else ())
+            ]
             marks += [
                 Mark(each.at, "operation", each.operation.queue, operation_words(each.operation))
                 for each in self._done.values()

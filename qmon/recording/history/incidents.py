@@ -12,8 +12,8 @@ from typing import Final
 
 from qmon.model.figure import Severity
 
+# Seconds within which trouble that comes back is the same incident.
 GAP_S: Final = 120.0
-"""Seconds within which trouble that comes back is the same incident."""
 
 
 @dataclass(slots=True)

@@ -26,8 +26,8 @@ from qmon.recording.read.segment_reader import frames_between, lines_of
 
 MINUTE_S: Final = 60.0
 _WANTED: Final = frozenset({"figures", "operation"})
+# Segments of which the minutes are kept, some 25 kB each: thirty days of one queue.
 _KEPT: Final = 800
-"""Segments of which the minutes are kept, some 25 kB each: thirty days of one queue."""
 _SHOW_EVERY_S: Final = 0.3
 
 

@@ -10,10 +10,10 @@ from typing import Final
 
 from qmon.recording.history.buckets import Bins
 
+# Numbers of a figure in a step: mean, least, greatest.
 PER_FIGURE: Final = 3
-"""Numbers of a figure in a step: mean, least, greatest."""
+# A reading that stands for no time counts where there is no other.
 _NO_TIME: Final = 1e-6
-"""A reading that stands for no time counts where there is no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Tier:
     most: int
 
 
+# A quarter of an hour, an hour, a day; some 130 bytes a step with ten figures.
 TIERS: Final = (Tier(5.0, 190), Tier(20.0, 195), Tier(120.0, 720))
-"""A quarter of an hour, an hour, a day; some 130 bytes a step with ten figures."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,22 +140,22 @@ def of_operation(at: float, done: Operation) -> TimelineEvent:
     """An operation as it was last seen."""
     severity = Severity.WARNING if done.state in _BAD else Severity.FINE
     about = done.kind.replace("-", " ")
-    return TimelineEvent(
-        at, EventKind.OPERATION, done.state, done.queue, about, _done_by(done), severity
-    )  # fmt: skip
+    return TimelineEvent(at, EventKind.OPERATION, done.state, done.queue, about, _done_by(done), severity)
 
 
+# Those that are events, and how much each needs a hand.
 PHASES: Final[dict[str, Severity]] = {
-    Phase.LIVE: Severity.FINE, Phase.LATE: Severity.WARNING, Phase.LOST: Severity.CRITICAL,
-}  # fmt: skip
-"""Those that are events, and how much each needs a hand."""
+    Phase.LIVE: Severity.FINE,
+    Phase.LATE: Severity.WARNING,
+    Phase.LOST: Severity.CRITICAL,
+}
 
 
 def of_phase(at: float, phase: str, reason: str) -> TimelineEvent:
     """A change of the connection."""
     return TimelineEvent(
         at, EventKind.CONNECTION, phase, about="connection", words=reason, severity=PHASES.get(phase, Severity.FINE)
-    )  # fmt: skip
+    )
 
 
 def of_alert(at: float, change: Change) -> TimelineEvent:

@@ -24,16 +24,16 @@ from qmon.recording.read.reader import Moment, RecordingReader
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
 SHORT_S: Final = 20.0
+# How much of the past makes the figures of a moment: enough for rates at once, and for plots and counts soon.
 LONG_S: Final = 900.0
-"""How much of the past makes the figures of a moment: enough for rates at once, and for plots and counts soon."""
+# The same in polls, at least.
 _POLLS: Final = 3
-"""The same in polls, at least."""
+# Seconds after which replay goes on where nothing was recorded for long.
 _LONGEST_WAIT_S: Final = 3.0
-"""Seconds after which replay goes on where nothing was recorded for long."""
 _CHECK_EVERY: Final = 4
 
+# Seconds from the begin of the reading within which evidence that was shown before it has been there all the time.
 _SOON_S: Final = 60.0
-"""Seconds from the begin of the reading within which evidence that was shown before it has been there all the time."""
 
 
 @dataclass

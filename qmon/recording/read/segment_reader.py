@@ -35,15 +35,15 @@ class Segment:
     session: SessionLine | None
     frames: tuple[Frame, ...] = ()
     marks: tuple[Mark, ...] = ()
+    # What was left out so far because it is damaged, and why, by the offset of its frame or the number of its line.
     damage: dict[int, str] = field(default_factory=dict)
-    """What was left out so far because it is damaged, and why, by the offset of its frame or the number of its line."""
+    # It ends with its index, as sealed ones do.
     indexed: bool = False
-    """It ends with its index, as sealed ones do."""
     recorder: str = ""
+    # Where the frame that begins at an offset ends; of files without an index.
     ends: dict[int, int] = field(default_factory=dict)
-    """Where the frame that begins at an offset ends; of files without an index."""
+    # The lines of the last, unfinished frame of a file that was never sealed.
     tail: list[Line] = field(default_factory=list)
-    """The lines of the last, unfinished frame of a file that was never sealed."""
     tail_text: bytes = b""
 
     @property

@@ -43,10 +43,17 @@ class HeadlessRecorder:
     """
 
     def __init__(
-        self, target: Target, layouts: Sequence[ConfiguredQueue], root: Path, *, interval_s: float,
-        redact: Callable[[str], str] = lambda text: text, payloads: bool = False,
-        told: Callable[[View | SourceState], object] = lambda _: None, read: Sink = lambda _: None,
-    ) -> None:  # fmt: skip
+        self,
+        target: Target,
+        layouts: Sequence[ConfiguredQueue],
+        root: Path,
+        *,
+        interval_s: float,
+        redact: Callable[[str], str] = lambda text: text,
+        payloads: bool = False,
+        told: Callable[[View | SourceState], object] = lambda _: None,
+        read: Sink = lambda _: None,
+    ) -> None:
         self._read = read
         self._target = target
         self._history = TargetHistory()
@@ -55,7 +62,7 @@ class HeadlessRecorder:
         self._operations: OperationsWatch | None = None
         self.recorder = Recorder(
             root, target.name, interval_s=interval_s, redact=redact, payloads=payloads, environment=target.environment
-        )  # fmt: skip
+        )
         self._poller = HeadlessPoller(target, layouts, interval_s=interval_s, opened=self._opened)
         self._poller.start(self._sink)
 

@@ -14,10 +14,10 @@ from qmon.operate.sql import Sql
 from qmon.recording.write.recorder import Recorder
 
 EVERY_S: Final = 5.0
+# How soon it is seen that polls have begun.
 _SOON_S: Final = 0.5
-"""How soon it is seen that polls have begun."""
+# Where no connection is left, one is not asked for more often.
 _FULL_S: Final = 60.0
-"""Where no connection is left, one is not asked for more often."""
 _LIMIT: Final = 50
 _RECENT_S: Final = 3600.0
 

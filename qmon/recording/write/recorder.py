@@ -68,8 +68,8 @@ class _Poll:
     figures: Figures | None
 
 
+# Phases in which a source has no connection.
 _DISCONNECTED: Final = frozenset({Phase.CONNECTING, Phase.LOST, Phase.CLOSED})
-"""Phases in which a source has no connection."""
 _Event = tuple[float, _Poll | SourceState | Operation]
 
 
@@ -123,7 +123,7 @@ class Recorder:
         self._ahead_s = 0.0
         session = SessionLine(
             target, "", "", __version__, local_zone(), interval_s, clock(), socket.gethostname(), environment
-        )  # fmt: skip
+        )
         try:
             for found in salvage(root):
                 _LOG.warning(

@@ -13,8 +13,8 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.recording.read.paths import begins_at, segments
 
+# In the folder of all recordings: a file for each lake, with the segments that it has.
 _MARKS: Final = ".pipeline.*.json"
-"""In the folder of all recordings: a file for each lake, with the segments that it has."""
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 _LARGEST: Final = 2**63
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?", re.IGNORECASE)

@@ -19,8 +19,8 @@ from qmon.recording.format.frames import FRAME_TEXT_BYTES, FrameWriter, kind_of,
 from qmon.recording.format.records import Frame
 
 FRAME_S: Final = 120.0
+# What is older than this is on the disk itself, whatever becomes of the machine.
 _SYNC_S: Final = 60.0
-"""What is older than this is on the disk itself, whatever becomes of the machine."""
 SEGMENT_BYTES: Final = 16 * 1024 * 1024
 
 

@@ -13,6 +13,7 @@ from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.request import ActionRequest, end_session
 
+# By the id of a key what it does.
 ACTIONS: Final[dict[str, tuple[Kind, Side]]] = {
     "requeue": (Kind.REQUEUE, Side.PUSHERS),
     "redrive": (Kind.REDRIVE, Side.PUSHERS),
@@ -23,7 +24,6 @@ ACTIONS: Final[dict[str, tuple[Kind, Side]]] = {
     "repair": (Kind.REPAIR, Side.PUSHERS),
     "end-blocker": (Kind.END_BLOCKER, Side.PUSHERS),
 }
-"""By the id of a key what it does."""
 
 _BY_KEY: Final = {each.key: ACTIONS[each.id] for each in keys.plain(keys.ACTS) if each.id in ACTIONS}
 

@@ -33,8 +33,8 @@ _TICK_S: Final = 0.5
 _SHORT_NAME: Final = 4
 WHY: Final = "why; goes into the audit"
 WHY_NEEDED: Final = "needed: why; goes into the audit"
+# Of the dialog, those that do not scroll.
 _OTHER_ROWS: Final = 9
-"""Of the dialog, those that do not scroll."""
 
 
 class DialogStep(StrEnum):
@@ -57,8 +57,8 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     def __init__(self, request: ActionRequest, runner: ActionRunner) -> None:
         super().__init__()
         self.step = DialogStep.PLANNING
+        # As it was asked for, without what is chosen here.
         self._asked = request
-        """As it was asked for, without what is chosen here."""
         self._options, self._texts = options(request), text_fields(request)
         self._request = self._with_choices([each.at for each in self._options], [""] * len(self._texts))
         self._runner = runner
@@ -245,9 +245,19 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         stopping = self._work is not None and self._work.stopping
         since_end_s = self._since_end_s()
         return panel.DialogText(
-            self._request, self.plan, self._problem, took, self._progress, stopping, self._result, self._before,
-            self._queue() if since_end_s > 0 else None, self._sql, since_end_s, now - self._planned_at,
-        )  # fmt: skip
+            self._request,
+            self.plan,
+            self._problem,
+            took,
+            self._progress,
+            stopping,
+            self._result,
+            self._before,
+            self._queue() if since_end_s > 0 else None,
+            self._sql,
+            since_end_s,
+            now - self._planned_at,
+        )
 
     def _draw(self) -> None:
         if not self.is_mounted:

@@ -17,8 +17,11 @@ from qmon.tui.spans import LABEL, Line, LinePart, Span, entry, spread
 from qmon.tui.status import Shown
 
 _FIGURES: Final = (
-    ("ready", "ready"), ("in progress", "in_progress"), ("stuck", "stuck"), ("dead", "dead"),
-)  # fmt: skip
+    ("ready", "ready"),
+    ("in progress", "in_progress"),
+    ("stuck", "stuck"),
+    ("dead", "dead"),
+)
 _RATES: Final = (("push", "push_rate"), ("pop", "pop_rate"))
 
 ENDS: Final[dict[OperationState, tuple[str, str]]] = {
@@ -99,9 +102,14 @@ def _ended(content: DialogText, cells: int) -> list[Line]:
     if content.result is not None:
         undo = can_undo(content.plan, content.result)
         lines = result_lines(
-            content.result, content.took_s, content.before, content.after, cells, undo=undo,
+            content.result,
+            content.took_s,
+            content.before,
+            content.after,
+            cells,
+            undo=undo,
             since_end_s=content.since_end_s,
-        )  # fmt: skip
+        )
         return [(), *lines]
     done = content.progress.done if content.progress is not None else 0
     lines = [(), *entry("broken", content.problem, cells, "alarm", most=6)]
@@ -134,8 +142,11 @@ def bar(share: float, cells: int) -> Line:
     full, half = divmod(halves, 2)
     rest = room - full - half
     return (
-        (" ", "text"), ("━" * full + "╸" * half, "accent"), ("─" * rest, "faint"), (f" {share * 100:4.0f} %", "text"),
-    )  # fmt: skip
+        (" ", "text"),
+        ("━" * full + "╸" * half, "accent"),
+        ("─" * rest, "faint"),
+        (f" {share * 100:4.0f} %", "text"),
+    )
 
 
 def progress_lines(progress: Progress, cells: int, *, stopping: bool) -> list[Line]:

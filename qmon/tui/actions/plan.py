@@ -14,12 +14,20 @@ from qmon.tui.spans import Line, entry
 from qmon.tui.widgets import columns
 from qmon.tui.widgets.columns import table_lines
 
+# What the button says.
 VERBS: Final[dict[Kind, str]] = {
-    Kind.REQUEUE: "Requeue", Kind.REDRIVE: "Redrive", Kind.PURGE: "Purge", Kind.PAUSE: "Pause",
-    Kind.RESUME: "Resume", Kind.UNDO: "Undo", Kind.REPAIR: "Repair", Kind.END_BLOCKER: "End session",
-    Kind.INSTALL_GATE: "Install gate", Kind.REMOVE_GATE: "Remove gate", Kind.EMPTY_TRASH: "Empty trash",
-}  # fmt: skip
-"""What the button says."""
+    Kind.REQUEUE: "Requeue",
+    Kind.REDRIVE: "Redrive",
+    Kind.PURGE: "Purge",
+    Kind.PAUSE: "Pause",
+    Kind.RESUME: "Resume",
+    Kind.UNDO: "Undo",
+    Kind.REPAIR: "Repair",
+    Kind.END_BLOCKER: "End session",
+    Kind.INSTALL_GATE: "Install gate",
+    Kind.REMOVE_GATE: "Remove gate",
+    Kind.EMPTY_TRASH: "Empty trash",
+}
 
 COLUMNS: Final = (
     columns.GridColumn("id", "ID", least=6, most=36, shrinks_to=12, sortable=False),

@@ -101,8 +101,8 @@ def _newest(operator: Operator, queue: str) -> str:
     raise BadInput("nothing that was done to this queue can be undone; 6 lists the operations")
 
 
+# The same request with something else asked for.
 Change = Callable[[ActionRequest], ActionRequest]
-"""The same request with something else asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +130,16 @@ _OWNERS: Final = (
 )
 _LENGTHS: Final = (("5 m", 300.0), ("15 m", 900.0), ("1 h", 3_600.0), ("4 h", 14_400.0))
 _STATES: Final = ("dead", "ready", "scheduled", "in_progress", "done")
+# Older than, newer than, in seconds.
 _AGES: Final = (
-    ("any", None, None), ("over 10 m", 600.0, None), ("over 1 h", 3_600.0, None), ("over 1 d", 86_400.0, None),
-    ("under 10 m", None, 600.0), ("under 1 h", None, 3_600.0), ("under 1 d", None, 86_400.0),
-)  # fmt: skip
-"""Older than, newer than, in seconds."""
+    ("any", None, None),
+    ("over 10 m", 600.0, None),
+    ("over 1 h", 3_600.0, None),
+    ("over 1 d", 86_400.0, None),
+    ("under 10 m", None, 600.0),
+    ("under 1 h", None, 3_600.0),
+    ("under 1 d", None, 86_400.0),
+)
 _RATES: Final = (("1/s", 1.0), ("10/s", DEFAULT_RATE), ("100/s", 100.0), ("no limit", None))
 _FAILURES: Final = (("1 failed", 1), ("5", DEFAULT_FAILURES), ("20", 20), ("100", 100), ("never", None))
 

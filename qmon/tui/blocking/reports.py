@@ -26,12 +26,15 @@ def lines(found: Sequence[BlockedReport], cells: int, rows: int) -> list[Line]:
         out.append(
             cut(
                 (
-                    (f" {when} ", "muted"), (who, "strong"), (f" waited {text.duration(report.waited_s)} for ", "text"),
-                    (whom, "strong"), (f", {clean(report.blocker_state)}" if report.blocker_state else "", "accent"),
+                    (f" {when} ", "muted"),
+                    (who, "strong"),
+                    (f" waited {text.duration(report.waited_s)} for ", "text"),
+                    (whom, "strong"),
+                    (f", {clean(report.blocker_state)}" if report.blocker_state else "", "accent"),
                 ),
                 cells,
             )
-        )  # fmt: skip
+        )
         said = " ".join(report.statement.split()), " ".join(report.blocker_statement.split())
         told = f"{clean(said[0])} · {clean(said[1])}" if said[1] else clean(said[0])
         if told:

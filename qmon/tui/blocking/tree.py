@@ -15,25 +15,57 @@ from qmon.tui.spans import Line, entry
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import fits
 
+# So many levels are drawn; below that the level is written as a number.
 DEEPEST: Final = 6
-"""So many levels are drawn; below that the level is written as a number."""
 
 COLUMNS: Final = (
-    GridColumn("session", "SESSION", least=12, most=30, sortable=False,
-           about="■ a head blocker, waiting for nobody; below it those that wait for it; ↻ listed in full elsewhere"),
+    GridColumn(
+        "session",
+        "SESSION",
+        least=12,
+        most=30,
+        sortable=False,
+        about="■ a head blocker, waiting for nobody; below it those that wait for it; ↻ listed in full elsewhere",
+    ),
     GridColumn("state", "STATE", least=10, most=20, shrinks_to=10, sortable=False, about="what it does now"),
-    GridColumn("blocks", "BLOCKS", True, 1, least=7, most=7, sortable=False,
-           about="sessions that wait for it, directly or behind others"),
-    GridColumn("waited", "WAITED", True, 0, least=8, most=10, sortable=False,
-    about="how long it has waited for the lock"),
+    GridColumn(
+        "blocks",
+        "BLOCKS",
+        True,
+        1,
+        least=7,
+        most=7,
+        sortable=False,
+        about="sessions that wait for it, directly or behind others",
+    ),
+    GridColumn(
+        "waited", "WAITED", True, 0, least=8, most=10, sortable=False, about="how long it has waited for the lock"
+    ),
     GridColumn("open", "TRANS.", True, 2, least=8, most=10, sortable=False, about="how long its transaction is open"),
-    GridColumn("wants", "WAITS FOR", rank=4, least=12, most=48, shrinks_to=14, sortable=False,
-           about="the lock that it waits for; for a head blocker, the rows of queues that it has locked"),
-    GridColumn("client", "CLIENT", rank=3, least=8, most=36, shrinks_to=12, sortable=False,
-           about="application, login and host"),
-    GridColumn("statement", "STATEMENT", rank=5, least=16, grows=True, sortable=False, from_width=132,
-           about="its last statement"),
-)  # fmt: skip
+    GridColumn(
+        "wants",
+        "WAITS FOR",
+        rank=4,
+        least=12,
+        most=48,
+        shrinks_to=14,
+        sortable=False,
+        about="the lock that it waits for; for a head blocker, the rows of queues that it has locked",
+    ),
+    GridColumn(
+        "client", "CLIENT", rank=3, least=8, most=36, shrinks_to=12, sortable=False, about="application, login and host"
+    ),
+    GridColumn(
+        "statement",
+        "STATEMENT",
+        rank=5,
+        least=16,
+        grows=True,
+        sortable=False,
+        from_width=132,
+        about="its last statement",
+    ),
+)
 
 STATES: Final = {
     Role.IDLE: ("idle in transaction", "alarm"),

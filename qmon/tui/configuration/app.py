@@ -38,8 +38,8 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self._looking = self._looked = False
         self._asked_of: TableName | None = None
         known = followed.of_target
+        # It was started so, whatever the file says.
         self._read_only = self.shown.read_only and not (known is not None and known.read_only)
-        """It was started so, whatever the file says."""
 
     def on_view_ready(self, message: ViewReady) -> None:
         """Look once for tables that may be queues; the figures themselves are the base's."""

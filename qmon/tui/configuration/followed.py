@@ -31,9 +31,13 @@ class FollowedConfig:
     """
 
     def __init__(
-        self, config: Config, typed: str, target: Target, watch: Callable[[Sequence[ConfiguredQueue]], None],
+        self,
+        config: Config,
+        typed: str,
+        target: Target,
+        watch: Callable[[Sequence[ConfiguredQueue]], None],
         clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.config = config
         self._typed = typed
         self._name = typed if typed in config.targets else ""

@@ -73,7 +73,7 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
                 ((" space", "key"), (" marks  ", "muted"), ("W", "key"), (f" writes {count} to", "muted")),
                 ((f" {path}", "muted"), ("  esc", "key"), (" leaves the file as it is", "muted")),
             ]
-        )  # fmt: skip
+        )
 
     def action_mark(self) -> None:
         """Mark the table under the cursor, or no longer."""

@@ -29,15 +29,14 @@ from qmon.tui.palette_items import PaletteItem
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.widgets.dialog import leave_pushed
 
+# So often a target is polled at least that is not on the screen, in seconds, or as often as asked for if that is rarer.
 AWAY_S: Final = 10.0
-"""So often a target is polled at least that is not on the screen, in seconds, or as often as asked for if that is
-rarer."""
+# Where all targets are on the screen, each is polled so many seconds less often for each of them, up to `AWAY_S`.
 _EACH_S: Final = 0.5
-"""Where all targets are on the screen, each is polled so many seconds less often for each of them, up to ``AWAY_S``."""
+# So long the first target connects alone, in seconds, at most: what thirty do at once would hold it up.
 _FIRST_S: Final = 0.5
-"""So long the first target connects alone, in seconds, at most: what thirty do at once would hold it up."""
+# Then its first figures are on the screen.
 _PAINTED_S: Final = 0.05
-"""Then its first figures are on the screen."""
 _OF_ALL: Final = frozenset(entry.name for entry in FLEET)
 
 
@@ -60,8 +59,8 @@ class FleetApp(QmonApp):
     MODES: ClassVar = {entry.name: entry.make for entry in FLEET}
     ENTRIES: ClassVar[tuple[Entry, ...]] = (FLEET[0], *ENTRIES, *FLEET[1:])
 
+    # Counted where something of any target has changed; the screens of all targets follow it.
     changes: var[int] = var(0, init=False)
-    """Counted where something of any target has changed; the screens of all targets follow it."""
 
     def __init__(
         self,
@@ -78,10 +77,21 @@ class FleetApp(QmonApp):
         self.current = next(iter(self.members.values()))
         first = self.current.target
         super().__init__(
-            first.source, first.fold, prod=first.prod, read_only=first.read_only, environment=first.environment,
-            dark=dark, plain=plain, for_s=for_s, clock=clock, runner=first.runner, alerting=alerting,
-            recorder=first.recorder, known=first.known, preferences=preferences,
-        )  # fmt: skip
+            first.source,
+            first.fold,
+            prod=first.prod,
+            read_only=first.read_only,
+            environment=first.environment,
+            dark=dark,
+            plain=plain,
+            for_s=for_s,
+            clock=clock,
+            runner=first.runner,
+            alerting=alerting,
+            recorder=first.recorder,
+            known=first.known,
+            preferences=preferences,
+        )
         self.left_all = False
         self._waiting: list[Member] = []
         self.unwritten = "with several targets qmon.toml is not written: open this one alone, with qmon connect"
@@ -247,16 +257,28 @@ class FleetApp(QmonApp):
 
         now = self.clock()
         out = [
-            PaletteItem(f"target:{each.name}", "", each.name, f"go to this target: {words(each, now)}", "Targets",
-                   partial(self.go_to, each.name))
+            PaletteItem(
+                f"target:{each.name}",
+                "",
+                each.name,
+                f"go to this target: {words(each, now)}",
+                "Targets",
+                partial(self.go_to, each.name),
+            )
             for each in self.members.values()
-        ]  # fmt: skip
+        ]
         for each in self.members.values():
             out += [
-                PaletteItem(f"queue:{each.name}\0{queue.name}", "", f"{each.name}/{queue.name}",
-                       f"go to this queue: {queue.verdict.code}", "Queues", partial(self.go_to, each.name, queue.name))
+                PaletteItem(
+                    f"queue:{each.name}\0{queue.name}",
+                    "",
+                    f"{each.name}/{queue.name}",
+                    f"go to this queue: {queue.verdict.code}",
+                    "Queues",
+                    partial(self.go_to, each.name, queue.name),
+                )
                 for queue in each.queues
-            ]  # fmt: skip
+            ]
         return out
 
     def typed_name(self, queue: str) -> str:

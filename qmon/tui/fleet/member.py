@@ -42,9 +42,13 @@ class FleetTarget:
     def shown(self) -> Shown:
         """What is shown of it before anything has come."""
         return Shown(
-            self.source.target, interval_s=self.source.interval_s, environment=self.environment, prod=self.prod,
-            read_only=self.read_only, recording=None if self.recorder is None else True,
-        )  # fmt: skip
+            self.source.target,
+            interval_s=self.source.interval_s,
+            environment=self.environment,
+            prod=self.prod,
+            read_only=self.read_only,
+            recording=None if self.recorder is None else True,
+        )
 
 
 class Health(IntEnum):
@@ -52,8 +56,8 @@ class Health(IntEnum):
 
     FINE = 0
     NOTICE = 1
+    # Nothing is known of it yet.
     WAITING = 2
-    """Nothing is known of it yet."""
     WARNING = 3
     LOST = 4
     CRITICAL = 5

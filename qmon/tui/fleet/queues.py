@@ -28,8 +28,8 @@ COLUMNS: Final = (
     GridColumn("target", "TARGET", least=8, most=24, shrinks_to=12, about="the target of the queue"),
     *overview.COLUMNS,
 )
+# Between target and queue in the key of a row: no name of either holds it.
 _BETWEEN: Final = "\0"
-"""Between target and queue in the key of a row: no name of either holds it."""
 
 
 class AllQueuesScreen(ArrangedScreen, FleetScreen):

@@ -29,8 +29,15 @@ COLUMNS: Final = (
     GridColumn("target", "TARGET", least=10, most=30, shrinks_to=12, about="the target, as it was named"),
     GridColumn("environment", "ENV", rank=2, most=12, about="its environment; PROD: acting asks for more"),
     GridColumn("server", "SERVER", rank=7, most=20, about="the server and its version"),
-    GridColumn("state", "STATE", rank=1, least=14, most=18, sortable=False,
-               about="whether it answers, and how old its figures are"),
+    GridColumn(
+        "state",
+        "STATE",
+        rank=1,
+        least=14,
+        most=18,
+        sortable=False,
+        about="whether it answers, and how old its figures are",
+    ),
     GridColumn("queues", "QUEUES", True, 6, most=8, about="how many queues are watched there"),
     GridColumn("ready", "READY", True, 2, most=12, about="messages ready in all its queues: ≥ not known of each"),
     GridColumn("stuck", "STUCK", True, 5, most=12, about=ABOUT["stuck"]),
@@ -39,7 +46,7 @@ COLUMNS: Final = (
     GridColumn("push_rate", "PUSH/s", True, 4, most=11, about=ABOUT["push_rate"]),
     GridColumn("pop_rate", "POP/s", True, 4, most=11, about=ABOUT["pop_rate"]),
     GridColumn("worst", "WORST", rank=0, least=24, grows=True, about="the queue in most trouble, and why"),
-)  # fmt: skip
+)
 _WITHOUT_ENVIRONMENT: Final = tuple(column for column in COLUMNS if column.key != "environment")
 DEFAULT_SORT: Final = ("worst", True)
 _WRITTEN: Final[dict[str, Callable[[float], str]]] = {
@@ -140,8 +147,15 @@ def _server(member: Member) -> str:
 
 def words(member: Member, now: float) -> str:
     """The text that the filter searches."""
-    return " ".join((member.name, member.shown.environment, _server(member), health.state(member, now)[0],
-                     health.worst(member, now)[0]))  # fmt: skip
+    return " ".join(
+        (
+            member.name,
+            member.shown.environment,
+            _server(member),
+            health.state(member, now)[0],
+            health.worst(member, now)[0],
+        )
+    )
 
 
 def ordered(ranked: list[Member], by: str, descending: bool) -> list[Member]:

@@ -25,8 +25,8 @@ COLUMNS: Final = (
     GridColumn("target", "TARGET", least=8, most=24, shrinks_to=12, sortable=False, about="where it happened"),
     *rows.COLUMNS[1:],
 )
+# Events of one target, at most: the newest.
 _OF_EACH: Final = 300
-"""Events of one target, at most: the newest."""
 
 
 class AllEventsScreen(FleetScreen):

@@ -44,10 +44,15 @@ class Event:
 def events(past: Past) -> tuple[Event, ...]:
     """The incidents and operations of a range, in the order of time."""
     found = [
-        Event(each.began_at, each.last_at, SYMBOLS[each.severity], TONES[each.severity],
-              clean(f"{each.cause.replace('_', ' ')}: {each.proof}"))
+        Event(
+            each.began_at,
+            each.last_at,
+            SYMBOLS[each.severity],
+            TONES[each.severity],
+            clean(f"{each.cause.replace('_', ' ')}: {each.proof}"),
+        )
         for each in past.incidents
-    ]  # fmt: skip
+    ]
     found += [
         Event(each.at, each.at, OPERATION, "strong", clean(operation_words(each.operation))) for each in past.operations
     ]
@@ -73,16 +78,23 @@ def event_line(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells
     """The event that is chosen in words; else how many there are."""
     if chosen is not None:
         lead = (
-            (f" {found.index(chosen) + 1} of {len(found)}  ", "muted"), (f"{chosen.symbol} ", chosen.tone),
+            (f" {found.index(chosen) + 1} of {len(found)}  ", "muted"),
+            (f"{chosen.symbol} ", chosen.tone),
             (f"{_when(chosen, zone)}  ", "strong"),
-        )  # fmt: skip
+        )
         room = max(10, cells - sum(width(t) for t, _ in lead) - 1)
         return cut((*lead, (shorten(chosen.words, room), "text")), cells)
     done = sum(event.is_operation for event in found)
     if not found:
         return ((" no incident and no operation of this queue in this range", "muted"),)
-    return cut(((f" {text.counted(len(found) - done, 'incident')}, {text.counted(done, 'operation')}: ", "muted"),
-                ("< >", "key"), (" go through them", "muted")), cells)  # fmt: skip
+    return cut(
+        (
+            (f" {text.counted(len(found) - done, 'incident')}, {text.counted(done, 'operation')}: ", "muted"),
+            ("< >", "key"),
+            (" go through them", "muted"),
+        ),
+        cells,
+    )
 
 
 def event_list(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells: int, rows: int) -> list[Line]:
@@ -93,8 +105,10 @@ def event_list(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells
     for event in newest[first:]:
         tone = "strong" if event is chosen else "text"
         lines.append(((f"{event.symbol} ", event.tone), (_when(event, zone), tone)))
-        lines += [((f"  {piece}", "text" if event is chosen else "muted"),)
-                  for piece in wrap(event.words, cells - 2, cells - 2, 2)]  # fmt: skip
+        lines += [
+            ((f"  {piece}", "text" if event is chosen else "muted"),)
+            for piece in wrap(event.words, cells - 2, cells - 2, 2)
+        ]
     return lines[:rows]
 
 

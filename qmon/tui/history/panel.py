@@ -38,6 +38,7 @@ def _rate(value: float) -> str:
     return f"{text.rate(value)}/s"
 
 
+# By the names of `qmon.recording.history.gathered`.
 FIGURES: Final[Mapping[str, PlottedFigure]] = {
     "ready": PlottedFigure("depth"),
     "gap": PlottedFigure("gap"),
@@ -51,7 +52,6 @@ FIGURES: Final[Mapping[str, PlottedFigure]] = {
     "dead": PlottedFigure("dead"),
     "blocked": PlottedFigure("blocked"),
 }
-"""By the names of ``qmon.recording.history.gathered``."""
 NAMES: Final = tuple(FIGURES)
 
 
@@ -83,10 +83,15 @@ def choice_line(queue: str, span: str, past: Past | None, zone: tzinfo, state: s
 def figure_line(figure: str, cells: int) -> Line:
     """All figures, the chosen one marked."""
     return fit(
-        [LinePart.of(f" ‹{FIGURES[n].name}›", "strong") if n == figure
-         else LinePart.of(f"  {FIGURES[n].name} ", "muted", 1 + i)
-         for i, n in enumerate(NAMES)], cells, ""
-    )  # fmt: skip
+        [
+            LinePart.of(f" ‹{FIGURES[n].name}›", "strong")
+            if n == figure
+            else LinePart.of(f"  {FIGURES[n].name} ", "muted", 1 + i)
+            for i, n in enumerate(NAMES)
+        ],
+        cells,
+        "",
+    )
 
 
 def axis_name(figure: str) -> Line:
@@ -135,8 +140,15 @@ def bands(past: Past, figure: str, known: KnownPast, target: str) -> list[Band |
 def values_line(past: Past, figure: str, at: float | None, zone: tzinfo, cells: int) -> Line:
     """What all figures were at the cursor, the chosen one with its least and greatest; else how to get a cursor."""
     if at is None:
-        return cut(((" ← →", "key"), (" or a click: the figures of a moment   ", "muted"), ("space", "key"),
-                    (" twice, or the mouse: zoom into a range", "muted")), cells)  # fmt: skip
+        return cut(
+            (
+                (" ← →", "key"),
+                (" or a click: the figures of a moment   ", "muted"),
+                ("space", "key"),
+                (" twice, or the mouse: zoom into a range", "muted"),
+            ),
+            cells,
+        )
     place = place_of(past, at)
     parts = [LinePart.of(f" {clock(middle_of(past, place), zone)}", "strong")]
     for rank, (name, shown) in enumerate(FIGURES.items(), 1):

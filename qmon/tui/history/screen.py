@@ -30,11 +30,11 @@ from qmon.tui.themes import is_plain
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.plot_panel import PlotPanel
 
+# The end of what goes on is read again after so long.
 _ANEW_S: Final = 10.0
-"""The end of what goes on is read again after so long."""
 _AROUND: Final = 4  # lines around the plot itself: its name, the axis, two of marks
+# Cells from which the events are listed beside the plot.
 _LIST_FROM: Final = 160
-"""Cells from which the events are listed beside the plot."""
 _LIST: Final = 56
 
 
@@ -52,16 +52,16 @@ class HistoryScreen(OperationsReading):
         archive = self.app.known.archive
         zone = archive.zone if archive is not None else local_zone()
         pasts = Pasts(archive, self.app.memory, zone)
+        # Which one is shown.
         self.range = Range(pasts)
-        """Which one is shown."""
         self.zone: tzinfo = zone_of(zone)
         self.past: Past | None = None
         self.found: tuple[Event, ...] = ()
         self.mark: Event | None = None
+        # The moment of which all figures are shown.
         self.cursor_at: float | None = None
-        """The moment of which all figures are shown."""
+        # The other end of a range that is being marked.
         self.marked_at: float | None = None
-        """The other end of a range that is being marked."""
         self._reader = PastReader(pasts, self)
         self.reading = False
         self._asked: PastRequest | None = None
@@ -122,8 +122,10 @@ class HistoryScreen(OperationsReading):
         if wanted is None or not self.is_current:
             return
         same = asked is not None and (asked.queue, asked.step_s, asked.count) == (
-            wanted.queue, wanted.step_s, wanted.count
-        )  # fmt: skip
+            wanted.queue,
+            wanted.step_s,
+            wanted.count,
+        )
         old = time.monotonic() - self._asked_at >= min(_ANEW_S, 2 * wanted.step_s)
         if not same:
             self._read()
@@ -222,14 +224,20 @@ class HistoryScreen(OperationsReading):
         if self._plotted[0] != key:
             shown, columns = panel.FIGURES[self.figure], len(past.steps[self.figure])
             drawn = plot(
-                past.steps[self.figure], bands, max(2, rows - _AROUND), shown.write, tone=shown.tone,
+                past.steps[self.figure],
+                bands,
+                max(2, rows - _AROUND),
+                shown.write,
+                tone=shown.tone,
                 plain=is_plain(self.app.theme),
-            )  # fmt: skip
+            )
             if at is not None:
                 drawn = [crossed(line, panel.place_of(past, at)) for line in drawn]
             marked = (self.marked_at, at) if self.marked_at is not None and at is not None else None
-            below = [panel.axis(past, self.zone, here, marked),
-                     *marks.mark_lines(past, self.found, self._shown_mark, columns)]  # fmt: skip
+            below = [
+                panel.axis(past, self.zone, here, marked),
+                *marks.mark_lines(past, self.found, self._shown_mark, columns),
+            ]
             self._plotted = (key, [panel.axis_name(self.figure), *drawn, *below])
         return self._plotted[1]
 

@@ -16,8 +16,8 @@ from qmon.tui.spans import Line, LinePart, entry, fit, spread
 from qmon.tui.widgets.columns import GridColumn, GridRow, Table
 from qmon.tui.widgets.pager import PagerLine
 
+# The name of a value, as a line of indented JSON begins.
 _NAME: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*":')
-"""The name of a value, as a line of indented JSON begins."""
 NO_PAYLOAD: Final = "the layout names no column as the payload; see the columns"
 
 
@@ -121,10 +121,13 @@ def column_table(message: Message) -> Table:
 def known_lines(sample: MessageSample) -> list[PagerLine]:
     """What the last list knew of it."""
     known = {
-        "id": sample.id, "state": sample.state.replace("_", " "), "owner": sample.owner,
+        "id": sample.id,
+        "state": sample.state.replace("_", " "),
+        "owner": sample.owner,
         "age": None if sample.age_s is None else text.duration(sample.age_s),
-        "attempts": None if sample.attempts is None else text.count(sample.attempts), "payload begins": sample.payload,
-    }  # fmt: skip
+        "attempts": None if sample.attempts is None else text.count(sample.attempts),
+        "payload begins": sample.payload,
+    }
     pairs = ((PagerLine(name, muted=True), PagerLine(f"  {clean(value)}")) for name, value in known.items() if value)
     return [line for pair in pairs for line in pair]
 

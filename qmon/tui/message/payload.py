@@ -20,11 +20,11 @@ _DEEPEST: Final = 40
 _MOST_LINES: Final = 100_000
 _ROW: Final = 16
 _JSON: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
+# What is opened and not closed goes on to the end, so that the time does not grow with the square of the length.
 _XML: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<(?:[^\"'<>]|\"[^\"]*\"|'[^']*')*>|[^<]+|<",
     re.DOTALL,
 )
-"""What is opened and not closed goes on to the end, so that the time does not grow with the square of the length."""
 
 
 @dataclass(frozen=True, slots=True)

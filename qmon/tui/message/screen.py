@@ -62,8 +62,8 @@ class MessageScreen(DashboardScreen):
         self._queue, self._listed, self._at = queue, tuple(listed), at
         self._found: Message | None = None
         self._payload: ShownPayload | None = None
+        # Why there is no message to show.
         self._said = ""
-        """Why there is no message to show."""
         self._number = 0
         self._read_at: float | None = None
         self._searched = ""

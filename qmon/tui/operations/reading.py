@@ -26,8 +26,8 @@ class OperationsReading(DashboardScreen):
 
     def __init__(self) -> None:
         super().__init__()
+        # As they were read last; `None`: not yet.
         self.operations: tuple[Operation, ...] | None = None
-        """As they were read last; ``None``: not yet."""
         self._problem = ""
         self._read_at = float("-inf")
         self._reading_operations = False

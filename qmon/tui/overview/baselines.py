@@ -14,12 +14,18 @@ ABOVE: Final = "△"
 BELOW: Final = "▽"
 FULL_WORDS_FROM: Final = 150
 COLUMN: Final = GridColumn(
-    "usual", "USUAL", rank=8, least=10, most=44, sortable=False, from_width=120,
+    "usual",
+    "USUAL",
+    rank=8,
+    least=10,
+    most=44,
+    sortable=False,
+    from_width=120,
     about="against the same hour of the week: △ more than usual, ▽ less",
-)  # fmt: skip
+)
 
+# By queue what is outside its band, the farthest out first.
 Found = Mapping[str, tuple[Anomaly, ...]]
-"""By queue what is outside its band, the farthest out first."""
 
 
 def find(known: Baselines, target: str, queues: Sequence[QueueView]) -> Found:

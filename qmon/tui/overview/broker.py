@@ -13,8 +13,8 @@ from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, Span, cut, entry
 from qmon.tui.widgets.columns import Cell, GridColumn, GridRow, table_lines
 
+# From so many cells on each queue's proof stands in its line; else the worst one's stands below.
 _WIDE: Final = 150
-"""From so many cells on each queue's proof stands in its line; else the worst one's stands below."""
 COLUMNS: Final = (
     GridColumn("queue", "QUEUE", least=8, most=30, shrinks_to=12, about="the queue, as the database names it"),
     GridColumn("depth", "DEPTH", True, 1, most=12, about="messages in it, as the server counts them"),
@@ -24,7 +24,7 @@ COLUMNS: Final = (
     GridColumn("empty", "EMPTY", True, 6, least=6, most=10, about="time since a RECEIVE last found nothing"),
     GridColumn("verdict", "VERDICT", rank=0, least=18, most=20, about="what is wrong with it"),
     GridColumn("proof", "BECAUSE", rank=3, least=30, grows=True, from_width=_WIDE, about="the figures behind it"),
-)  # fmt: skip
+)
 
 
 def summary(found: BrokerView) -> str:

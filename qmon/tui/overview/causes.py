@@ -14,11 +14,11 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, fit, line_width
 from qmon.tui.widgets.columns import Cell
 
+# So many lines at most.
 MOST: Final = 2
-"""So many lines at most."""
 _LEAST: Final = 12
+# Cells for the names of the queues: with fewer they are left out; so many are kept from what else is known.
 _NAMES: Final = 30
-"""Cells for the names of the queues: with fewer they are left out; so many are kept from what else is known."""
 
 
 def lines(causes: Sequence[SharedCause], of: int, cells: int) -> list[Line]:

@@ -24,8 +24,8 @@ _COLUMNS: Final = (
     GridColumn("name", "COLUMN OR VIEW", least=18, most=40, shrinks_to=18, sortable=False),
     GridColumn("about", "WHAT IT SHOWS", least=20, grows=True, sortable=False),
 )
+# Before the name of a view in the key of its row: no column begins so.
 _VIEW: Final = "\0"
-"""Before the name of a view in the key of its row: no column begins so."""
 _LONGEST: Final = 40
 _KEYS: Final = (
     (("space", "shows or hides"), ("< >", "move"), ("d", "default columns")),
@@ -47,9 +47,14 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
     AUTO_FOCUS = "Grid"
 
     def __init__(
-        self, usual: Sequence[GridColumn], more: Sequence[GridColumn], now: SavedView,
-        use: Callable[[SavedView], None], preferences: Preferences, target: str,
-    ) -> None:  # fmt: skip
+        self,
+        usual: Sequence[GridColumn],
+        more: Sequence[GridColumn],
+        now: SavedView,
+        use: Callable[[SavedView], None],
+        preferences: Preferences,
+        target: str,
+    ) -> None:
         super().__init__()
         self._usual = tuple(usual)
         self._columns = {column.key: column for column in (*usual, *more)}

@@ -13,26 +13,35 @@ from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.widgets.columns import Cell, GridColumn, GridRow
 
+# It is always there: without it nobody knows what a row is about.
 FIRST: Final = "queue"
-"""It is always there: without it nobody knows what a row is about."""
 _MORE_RANK: Final = 5
 
+# There only where they are chosen.
 MORE: Final = tuple(
     GridColumn(key, title, True, _MORE_RANK, most=12, about=ABOUT[key])
     for key, title in (
-        ("scheduled", "SCHED"), ("blocked", "BLOCKED"), ("dead", "DEAD"), ("done", "DONE"),
-        ("complete_rate", "COMPLETE/s"), ("pushers", "PUSHERS"), ("poppers", "POPPERS"),
-        ("poppers_waiting", "WAITING"), ("fill", "FILL"), ("bytes", "SIZE"),
+        ("scheduled", "SCHED"),
+        ("blocked", "BLOCKED"),
+        ("dead", "DEAD"),
+        ("done", "DONE"),
+        ("complete_rate", "COMPLETE/s"),
+        ("pushers", "PUSHERS"),
+        ("poppers", "POPPERS"),
+        ("poppers_waiting", "WAITING"),
+        ("fill", "FILL"),
+        ("bytes", "SIZE"),
     )
-)  # fmt: skip
-"""There only where they are chosen."""
+)
 _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
-    "complete_rate": figures.aligned_rate, "fill": text.percent, "bytes": text.size,
-}  # fmt: skip
+    "complete_rate": figures.aligned_rate,
+    "fill": text.percent,
+    "bytes": text.size,
+}
 _NOTHING: Final = ("", "muted")
 
+# These columns are also there without being chosen, once a queue has such messages.
 IF_ANY: Final = ("scheduled", "dead")
-"""These columns are also there without being chosen, once a queue has such messages."""
 _BEFORE: Final = "oldest"
 
 
@@ -81,9 +90,12 @@ class Arranged:
         self._columns: tuple[GridColumn, ...] = ()
 
     def rows(
-        self, rows: Sequence[GridRow], usual: Sequence[GridColumn], columns: tuple[GridColumn, ...],
+        self,
+        rows: Sequence[GridRow],
+        usual: Sequence[GridColumn],
+        columns: tuple[GridColumn, ...],
         queue: Callable[[str], QueueView | None],
-    ) -> tuple[GridRow, ...]:  # fmt: skip
+    ) -> tuple[GridRow, ...]:
         """``usual``: the columns of ``rows``. ``queue``: the queue of a row, by its key."""
         if columns == tuple(usual):
             return tuple(rows)

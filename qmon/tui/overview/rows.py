@@ -20,8 +20,8 @@ from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 
 TREND_CELLS: Final = 6
+# What the top of a trend takes behind it.
 _TOP_CELLS: Final = 5
-"""What the top of a trend takes behind it."""
 FULL_WORDS_FROM: Final = 150
 
 _FIGURES: Final = {each.field: each for each in QUEUE_FIGURES}
@@ -36,34 +36,61 @@ COLUMNS: Final = (
     GridColumn("push_rate", "PUSH/s", True, 2, most=11, about=ABOUT["push_rate"]),
     GridColumn("pop_rate", "POP/s", True, 2, most=11, about=ABOUT["pop_rate"]),
     GridColumn("gap", "GAP", True, 9, most=11, about=ABOUT["gap"]),
-    GridColumn("trend", "DEPTH", rank=8, least=TREND_CELLS + _TOP_CELLS, most=TREND_CELLS + _TOP_CELLS,
-           sortable=False, from_width=120,
-           about="messages ready over the last ten minutes; the figure behind is the top of the scale"),
-    GridColumn("forecast", "FORECAST", rank=7, most=28, sortable=False,
-           about="↓ drains in about this time, ↑ grows at this rate"),
-    GridColumn("verdict", "VERDICT", rank=0, least=24, most=28,
-           about="what is wrong: ■ critical  ▲ warning  ‖ paused  ◦ notice  · fine"),
-    GridColumn("proof", "BECAUSE", rank=11, least=30, grows=True, sortable=False, from_width=170,
-           about="the figures behind the verdict"),
-)  # fmt: skip
+    GridColumn(
+        "trend",
+        "DEPTH",
+        rank=8,
+        least=TREND_CELLS + _TOP_CELLS,
+        most=TREND_CELLS + _TOP_CELLS,
+        sortable=False,
+        from_width=120,
+        about="messages ready over the last ten minutes; the figure behind is the top of the scale",
+    ),
+    GridColumn(
+        "forecast",
+        "FORECAST",
+        rank=7,
+        most=28,
+        sortable=False,
+        about="↓ drains in about this time, ↑ grows at this rate",
+    ),
+    GridColumn(
+        "verdict",
+        "VERDICT",
+        rank=0,
+        least=24,
+        most=28,
+        about="what is wrong: ■ critical  ▲ warning  ‖ paused  ◦ notice  · fine",
+    ),
+    GridColumn(
+        "proof",
+        "BECAUSE",
+        rank=11,
+        least=30,
+        grows=True,
+        sortable=False,
+        from_width=170,
+        about="the figures behind the verdict",
+    ),
+)
 
+# What `s` goes through.
 SORTS: Final = ("verdict", "queue", "ready", "stuck", "oldest", "push_rate", "pop_rate")
-"""What ``s`` goes through."""
 
+# As they are ranked, the worst first.
 DEFAULT_SORT: Final = ("verdict", True)
-"""As they are ranked, the worst first."""
 
 
 _USUAL_AT: Final = next(place for place, column in enumerate(COLUMNS) if column.key == "verdict")
+# Where it is known what is usual.
 WITH_USUAL: Final = (*COLUMNS[:_USUAL_AT], baselines.COLUMN, *COLUMNS[_USUAL_AT:])
-"""Where it is known what is usual."""
 
 
 _Look = tuple[bool, bool, Own | None]
+# What a row was made of, how it was drawn, and the row.
 _Made = tuple[QueueView, _Look, GridRow]
-"""What a row was made of, how it was drawn, and the row."""
+# By queue.
 Known = dict[str, _Made]
-"""By queue."""
 
 
 def rows(
@@ -96,9 +123,7 @@ def rows(
 
 
 def _with_usual(row: GridRow, found: Sequence[Anomaly], full: bool) -> GridRow:
-    marked = [
-        baselines.marked(cell, column.key, found) for column, cell in zip(COLUMNS, row.cells, strict=True)
-    ]  # fmt: skip
+    marked = [baselines.marked(cell, column.key, found) for column, cell in zip(COLUMNS, row.cells, strict=True)]
     cells = (*marked[:_USUAL_AT], baselines.cell(found, full=full), *marked[_USUAL_AT:])
     return GridRow(row.key, cells, row.notes, row.heading)
 

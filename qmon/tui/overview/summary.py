@@ -16,11 +16,13 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, fit
 
 _TROUBLE: Final = (("is critical", "are critical", 0), ("has a warning", "have a warning", 5))
+# Of one queue, of several, and the rank: where room is short, the greatest is left out.
 _OTHERWISE: Final = (
-    ("is fine", "are fine", 0), ("has a notice", "have a notice", 7),
-    ("is paused on purpose", "are paused on purpose", 8), ("is unknown", "are unknown", 6),
-)  # fmt: skip
-"""Of one queue, of several, and the rank: where room is short, the greatest is left out."""
+    ("is fine", "are fine", 0),
+    ("has a notice", "have a notice", 7),
+    ("is paused on purpose", "are paused on purpose", 8),
+    ("is unknown", "are unknown", 6),
+)
 _CRITICAL, _WARNING = (each[1] for each in _TROUBLE)
 _FINE, _NOTICE, _PAUSED, _UNKNOWN = (each[1] for each in _OTHERWISE)
 

@@ -14,8 +14,8 @@ from qmon.tui.plots.throughput import throughput
 from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line, Span
 
+# Rows from which one large plot says more than three small ones.
 FROM_ROWS: Final = 7
-"""Rows from which one large plot says more than three small ones."""
 
 _SMALL: Final[tuple[tuple[Reading, str], ...]] = (("ready", "depth"), ("push_rate", "push"), ("pop_rate", "pop"))
 

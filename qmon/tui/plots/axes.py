@@ -9,12 +9,26 @@ from typing import Final
 from qmon.model import text
 from qmon.tui.sanitize import pad
 
+# Rows from which the middle of a scale is written, too.
 _HALF_FROM: Final = 7
-"""Rows from which the middle of a scale is written, too."""
 _TICKS_S: Final = (
-    10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1_800.0, 3_600.0, 7_200.0, 10_800.0, 21_600.0, 43_200.0,
-    86_400.0, 172_800.0, 604_800.0,
-)  # fmt: skip
+    10.0,
+    30.0,
+    60.0,
+    120.0,
+    300.0,
+    600.0,
+    900.0,
+    1_800.0,
+    3_600.0,
+    7_200.0,
+    10_800.0,
+    21_600.0,
+    43_200.0,
+    86_400.0,
+    172_800.0,
+    604_800.0,
+)
 _APART: Final = 11
 
 

@@ -12,8 +12,8 @@ from qmon.tui.plots.glyphs import BLANK, Bits, lowest
 from qmon.tui.spans import Line, Span
 
 FILLED: Final = " "
+# A cell that is filled, with colour and without.
 HATCHED: Final = "░"
-"""A cell that is filled, with colour and without."""
 _EMPTY: Final[Span] = (" ", "text")
 
 

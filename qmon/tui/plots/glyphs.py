@@ -19,13 +19,13 @@ def columns(values: Sequence[float | None], top: float, rows: int) -> list[str]:
     return out
 
 
+# The braille character without a dot; one of its eight bits is set for each dot.
 BLANK: Final = 0x2800
-"""The braille character without a dot; one of its eight bits is set for each dot."""
 _LEFT: Final = (0x01, 0x02, 0x04, 0x40)
 _RIGHT: Final = (0x08, 0x10, 0x20, 0x80)
 
+# The dots of a plot, as bits per cell, the top row first.
 Bits = list[list[int]]
-"""The dots of a plot, as bits per cell, the top row first."""
 
 
 def trace(values: Sequence[float | None], top: float, rows: int, *, low: float = 0.0, dashed: bool = False) -> Bits:

@@ -14,12 +14,12 @@ from qmon.tui.plots.series import round_up
 from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line
 
+# Cells for the scale, and for the names of the lines below it.
 LEFT: Final = 11
-"""Cells for the scale, and for the names of the lines below it."""
 
 Steps = Sequence[Bucket | None]
+# One a column, as steps are.
 Bands = Sequence[Band | None]
-"""One a column, as steps are."""
 
 
 def limits(steps: Steps, bands: Bands) -> tuple[float, float]:
@@ -45,17 +45,17 @@ def plot(
         layers.append(Layer(spread(least, most, (low, high), rows), f"{tone} fill"))
     fill, until = [rows] * len(steps), [rows] * len(steps)
     if any(bands):
-        edges = [trace([None if b is None else b.high for b in bands], high, rows, low=low),
-                 trace([None if b is None else max(low, b.low) for b in bands], high, rows, low=low)]  # fmt: skip
+        edges = [
+            trace([None if b is None else b.high for b in bands], high, rows, low=low),
+            trace([None if b is None else max(low, b.low) for b in bands], high, rows, low=low),
+        ]
         layers += [Layer(edge, "band") for edge in edges]
         fill, until = area_below(edges[0]), _highest(edges[1])
     elif tone == "depth" and low == 0.0:
         fill = area_below(line)
     middle = painted(layers, fill, rows, plain=plain, until=until)
     beside = scale(low, high, rows, write)
-    return [
-        ((pad(f"{beside[y]} ", LEFT, right=True), "muted"), ("│", "faint"), *middle[y]) for y in range(rows)
-    ]  # fmt: skip
+    return [((pad(f"{beside[y]} ", LEFT, right=True), "muted"), ("│", "faint"), *middle[y]) for y in range(rows)]
 
 
 def _highest(bits: Bits) -> list[int]:

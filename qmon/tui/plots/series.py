@@ -13,8 +13,8 @@ from qmon.model.rates.series import Point, column
 Reading = Literal["ready", "push_rate", "pop_rate"]
 Values = list[float | None]
 
+# Seconds a plot may span; the smallest that holds the history is used.
 WINDOWS_S: Final = (30.0, 60.0, 120.0, 180.0, 240.0, 300.0, 420.0, 600.0)
-"""Seconds a plot may span; the smallest that holds the history is used."""
 
 
 def window(history: Sequence[Point]) -> float:
@@ -82,8 +82,8 @@ def _start(times: Sequence[float], steps: int, size: float) -> int:
     return place
 
 
+# The least top of a scale of messages: one message more or less is not made to look like a mountain.
 FEW: Final = 10.0
-"""The least top of a scale of messages: one message more or less is not made to look like a mountain."""
 
 
 def highest(*series: Sequence[float | None]) -> float:

@@ -15,8 +15,8 @@ from qmon.tui.plots.series import FEW, Reading, Values, highest, round_up, sampl
 from qmon.tui.sanitize import pad, width
 from qmon.tui.spans import Line, LinePart, Span, line_width, spread
 
+# Cells from which push and pop have a plot of their own, and depth one beside it.
 SIDE_BY_SIDE: Final = 150
-"""Cells from which push and pop have a plot of their own, and depth one beside it."""
 _LEAST_WIDTH: Final = 40
 _LEAST_ROWS: Final = 3
 _GAP: Final = 3
@@ -29,15 +29,15 @@ class _Axis:
     name: str
     readings: tuple[Reading, ...]
     write: Callable[[float], str]
+    # The top is never less.
     least: float = 0.0
-    """The top is never less."""
 
 
 _RATES: Final = _Axis("messages/s", ("push_rate", "pop_rate"), text.rate)
 _DEPTH: Final = _Axis("messages", ("ready",), text.count, FEW)
 _NAMES: Final = {"push_rate": "push", "pop_rate": "pop", "ready": "depth"}
+# A sign of each line for the line above the plot, with colour and without.
 _SIGNS: Final = {"push_rate": ("━━", "━━"), "pop_rate": ("━━", "╺╸"), "ready": ("▄▄", "░░")}
-"""A sign of each line for the line above the plot, with colour and without."""
 
 
 def throughput(history: Sequence[Point], cells: int, rows: int, *, plain: bool = False) -> list[Line]:

@@ -17,8 +17,8 @@ from qmon.tui.sanitize import clean, shorten
 
 KEYS: Final = ("list", "list-before", "next-page", "page-before")
 _PROBES: Final = ("messages", "group_messages", "group_page")
+# Sorted by nothing: in the order of the list.
 IN_ORDER: Final = ("", False)
-"""Sorted by nothing: in the order of the list."""
 TITLES: Final = {
     "ready": "ready messages",
     "scheduled": "scheduled messages",
@@ -39,8 +39,8 @@ class MessageLists:
         self._state: str | None = None
         self._descending = False
         self._places: list[Place | None] = [None]
+        # Messages on each page that was left for the next one.
         self._counts: list[int] = []
-        """Messages on each page that was left for the next one."""
         self._last: tuple[QueueView, Listing | None] | None = None
 
     @property

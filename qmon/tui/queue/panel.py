@@ -19,20 +19,32 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, spread, wrap
 
 LEAST: Final = 4
+# Lines at most, on a low screen and on a high one.
 MOST: Final = 9
-"""Lines at most, on a low screen and on a high one."""
 
 
 _SPARK_CELLS = 12
 _READ: Final = {
-    "head": "depth and oldest", "ring_sweep": "lost numbers", "ring": "positions", "held": "rows held",
-    "progress": "in progress and stuck", "scheduled": "scheduled", "in_state": "dead", "messages": "rows",
-    "group_states:ready": "depth and oldest", "group_states:in_progress": "in progress and stuck",
-    "group_states:scheduled": "scheduled", "group_states:dead": "dead",
-    "group_states:blocked": "blocked", "blocked": "blocked", "group_blockers": "what blocks messages",
+    "head": "depth and oldest",
+    "ring_sweep": "lost numbers",
+    "ring": "positions",
+    "held": "rows held",
+    "progress": "in progress and stuck",
+    "scheduled": "scheduled",
+    "in_state": "dead",
+    "messages": "rows",
+    "group_states:ready": "depth and oldest",
+    "group_states:in_progress": "in progress and stuck",
+    "group_states:scheduled": "scheduled",
+    "group_states:dead": "dead",
+    "group_states:blocked": "blocked",
+    "blocked": "blocked",
+    "group_blockers": "what blocks messages",
     "group_states": "finished",
-    "group_steps": "rates", "group_owners": "workers of messages", "group_workers": "workers",
-}  # fmt: skip
+    "group_steps": "rates",
+    "group_owners": "workers of messages",
+    "group_workers": "workers",
+}
 
 
 def title(queue: QueueView, cells: int) -> list[Line]:

@@ -19,7 +19,7 @@ COLUMNS: Final = (
     GridColumn("owner", "OWNER", rank=2, least=8, most=32, shrinks_to=14, about="who took it"),
     GridColumn("attempts", "ATTEMPTS", True, 4, most=9, about="how often it was taken"),
     GridColumn("payload", "PAYLOAD", rank=3, least=16, grows=True, sortable=False, about="how the message begins"),
-)  # fmt: skip
+)
 
 SORTS: Final = ("age", "id", "state", "owner", "attempts")
 DEFAULT_SORT: Final = ("age", True)

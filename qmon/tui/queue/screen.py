@@ -36,8 +36,8 @@ from qmon.tui.widgets.filter_bar import keep
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
+# A screen of so many rows has room for more than the worst verdict.
 HIGH = 36
-"""A screen of so many rows has room for more than the worst verdict."""
 
 
 class QueueScreen(DashboardScreen):

@@ -31,8 +31,8 @@ _SYMBOLS: Final = (
     ("△ ▽", "more or less than usual at this hour of the week, over the last minutes"),
 )
 _PROBE: Final = ("probe", "what the last poll cost the server; qmon slows down to stay in its budget")
+# Cells of the names at the left.
 _NAME: Final = 16
-"""Cells of the names at the left."""
 
 
 def all_bindings(of_app: Iterable[BindingType] = keys.APP) -> Iterable[Binding]:
@@ -111,5 +111,4 @@ class Help(Dialog[None], inherit_bindings=False):
         )
 
     def action_close(self) -> None:
-        """Close."""
         self.finish()

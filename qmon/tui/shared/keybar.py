@@ -14,8 +14,8 @@ from qmon.tui.spans import Line, LinePart, Span, fit
 from qmon.tui.widgets.lines import Lines
 
 _ALWAYS = ("help", "palette", "quit")
+# From so many cells on all screens are named, below only the one that is shown.
 _FULL_FROM = 140
-"""From so many cells on all screens are named, below only the one that is shown."""
 
 
 def key_name(binding: Binding) -> str:
@@ -60,8 +60,9 @@ def keybar(
     for rank, binding in enumerate(shown, start=1):
         dim = binding.id in off
         spans = (
-            (f"{key_name(binding)} ", "faint" if dim else "key"), (binding.description, "faint" if dim else "muted"),
-        )  # fmt: skip
+            (f"{key_name(binding)} ", "faint" if dim else "key"),
+            (binding.description, "faint" if dim else "muted"),
+        )
         parts.append(LinePart(spans, 0 if binding.id in _ALWAYS else rank))
         if why and acting and binding is acting[-1]:
             parts.append(LinePart.of(f"({why})", "faint", rank))
@@ -72,9 +73,14 @@ class KeyLine(Lines):
     """The digits of the screens and the keys that matter here."""
 
     def show_keys(
-        self, bindings: Sequence[Binding], off: Mapping[str, str], why: str, here: str, filter_text: str,
+        self,
+        bindings: Sequence[Binding],
+        off: Mapping[str, str],
+        why: str,
+        here: str,
+        filter_text: str,
         entries: Sequence[Entry] = ENTRIES,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Show these; ``off``: by the id of a key why it can do nothing now, ``why``: in a word for all of them."""
         self._places = [(f" {entry.digit} ", entry.digit) for entry in entries]
         self._places += [(f"{key_name(b)} {b.description}", b.key.partition(",")[0]) for b in bindings if b.show]

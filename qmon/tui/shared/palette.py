@@ -44,10 +44,17 @@ def actions(
         if enabled and binding.id is not None and binding.group in GROUPS and binding.id != "palette":
             found.setdefault(binding.id, (node, binding))
     out = [
-        PaletteItem(id, key_name(binding), binding.description, binding.tooltip, _group(binding).description,
-               partial(run, binding.action, node), off.get(id))
+        PaletteItem(
+            id,
+            key_name(binding),
+            binding.description,
+            binding.tooltip,
+            _group(binding).description,
+            partial(run, binding.action, node),
+            off.get(id),
+        )
         for id, (node, binding) in found.items()
-    ]  # fmt: skip
+    ]
     names = [group.description for group in GROUPS]
     return sorted(out, key=lambda choice: names.index(choice.group))
 

@@ -44,7 +44,6 @@ class TextDialog(Dialog[bool], inherit_bindings=False):
         self.query_one("#details-lines", Lines).show(lambda cells, _: self._text(cells))
 
     def action_close(self) -> None:
-        """Close."""
         self._answer(False)
 
     def action_act(self) -> None:

@@ -32,8 +32,8 @@ from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
 _KEEP = "qmon only guessed that this table is a queue; press W to keep it, then act on it"
+# Keys that ask the source for something.
 _ASKING = ("count", "faster", "slower", "poll-now")
-"""Keys that ask the source for something."""
 
 
 class DashboardScreen(Screen[None], inherit_bindings=False):
@@ -41,8 +41,8 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     NAME: ClassVar[str]
     SORTS: ClassVar[Sequence[str]] = ()
+    # What the line for typing is called, and what may be typed.
     FILTER: ClassVar[tuple[str, str]] = ("filter", "!text leaves out · enter keeps · esc drops")
-    """What the line for typing is called, and what may be typed."""
     app = getters.app(QmonApp)
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012  # textual types it as of the instance
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]  # noqa: RUF012

@@ -28,8 +28,8 @@ class EventsReader:
     """The events of an archive before a moment. For the thread of the screen."""
 
     def __init__(self, archive: RecordingArchive, before_at: float, to: MessagePump) -> None:
+        # Whether all was read.
         self.whole = False
-        """Whether all was read."""
         self.reading = False
         self._stopped = False
         self._events = recorded_events(archive, before_at, lambda: self._stopped)

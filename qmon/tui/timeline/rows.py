@@ -14,20 +14,42 @@ from qmon.tui.widgets.columns import GridColumn, GridRow
 
 COLUMNS: Final = (
     GridColumn("when", "WHEN", least=8, most=14, sortable=False, about="when it happened, the newest on top"),
-    GridColumn("kind", "KIND", rank=2, least=8, most=12, sortable=False, from_width=100,
-               about="verdict, operation, connection to the server, or alert"),
+    GridColumn(
+        "kind",
+        "KIND",
+        rank=2,
+        least=8,
+        most=12,
+        sortable=False,
+        from_width=100,
+        about="verdict, operation, connection to the server, or alert",
+    ),
     GridColumn("queue", "QUEUE", least=6, most=24, shrinks_to=10, sortable=False, about="empty: about the server"),
-    GridColumn("what", "WHAT", least=16, most=40, shrinks_to=16, sortable=False,
-               about="what it is about, and what became of it"),
-    GridColumn("words", "IN WORDS", rank=3, least=16, grows=True, sortable=False,
-               about="the readings behind a verdict; who did it and why"),
-)  # fmt: skip
+    GridColumn(
+        "what",
+        "WHAT",
+        least=16,
+        most=40,
+        shrinks_to=16,
+        sortable=False,
+        about="what it is about, and what became of it",
+    ),
+    GridColumn(
+        "words",
+        "IN WORDS",
+        rank=3,
+        least=16,
+        grows=True,
+        sortable=False,
+        about="the readings behind a verdict; who did it and why",
+    ),
+)
 
+# The sign and tone of what needs no hand; of a verdict or an alert it is that of its severity.
 _KINDS: Final = {
     EventKind.OPERATION: ("◆", "strong"),
     EventKind.CONNECTION: ("●", "muted"),
 }
-"""The sign and tone of what needs no hand; of a verdict or an alert it is that of its severity."""
 
 
 def row(event: TimelineEvent, zone: tzinfo, now: float) -> GridRow:

@@ -62,8 +62,11 @@ def _held(queue: QueueView, view: View, cells: int) -> list[Line]:
     since = f" for {text.duration(holder.held_s)}" if holder.held_s is not None else ""
     kept = f"{use.dead:,} dead rows here" if use.dead else "row versions"
     spans: list[Span] = [
-        (" horizon ", "muted"), (f"{named(holder)}{since}", "strong"), (f" keeps {kept}", "text"), (" [3]", "muted"),
-    ]  # fmt: skip
+        (" horizon ", "muted"),
+        (f"{named(holder)}{since}", "strong"),
+        (f" keeps {kept}", "text"),
+        (" [3]", "muted"),
+    ]
     return [cut(spans, cells)]
 
 

@@ -32,23 +32,79 @@ _STEP_S: Final = 30.0
 _STEPS: Final = 20
 
 COLUMNS: Final = (
-    GridColumn("wait", "WAIT", least=22, most=34, shrinks_to=18, sortable=False,
-           about="what sessions wait for; running: they are on a processor"),
-    GridColumn("sessions", "SESSIONS", True, least=8, most=8, sortable=False,
-           about="sessions in it on average: seconds waited per second watched"),
-    GridColumn("share", "SHARE", True, least=6, most=6, sortable=False,
-           about="of all waiting and running, benign waits left out"),
+    GridColumn(
+        "wait",
+        "WAIT",
+        least=22,
+        most=34,
+        shrinks_to=18,
+        sortable=False,
+        about="what sessions wait for; running: they are on a processor",
+    ),
+    GridColumn(
+        "sessions",
+        "SESSIONS",
+        True,
+        least=8,
+        most=8,
+        sortable=False,
+        about="sessions in it on average: seconds waited per second watched",
+    ),
+    GridColumn(
+        "share",
+        "SHARE",
+        True,
+        least=6,
+        most=6,
+        sortable=False,
+        about="of all waiting and running, benign waits left out",
+    ),
     GridColumn("bar", "", least=_BAR, most=_BAR, rank=3, sortable=False, about="the share as a bar"),
-    GridColumn("past", "LAST 10 MIN", least=_STEPS, most=_STEPS, rank=4, from_width=140, sortable=False,
-           about="sessions in it over the last ten minutes, all waits on one scale"),
-    GridColumn("per_s", "PER S", True, least=8, most=8, rank=5, from_width=100, sortable=False,
-           about="waits that ended per second; PostgreSQL does not count them"),
-    GridColumn("each", "EACH", True, least=8, most=8, rank=5, from_width=100, sortable=False,
-           about="how long one takes on average"),
-    GridColumn("signal", "CPU", True, least=5, most=5, rank=6, from_width=160, sortable=False,
-           about="share of the wait spent queueing for a processor afterwards"),
+    GridColumn(
+        "past",
+        "LAST 10 MIN",
+        least=_STEPS,
+        most=_STEPS,
+        rank=4,
+        from_width=140,
+        sortable=False,
+        about="sessions in it over the last ten minutes, all waits on one scale",
+    ),
+    GridColumn(
+        "per_s",
+        "PER S",
+        True,
+        least=8,
+        most=8,
+        rank=5,
+        from_width=100,
+        sortable=False,
+        about="waits that ended per second; PostgreSQL does not count them",
+    ),
+    GridColumn(
+        "each",
+        "EACH",
+        True,
+        least=8,
+        most=8,
+        rank=5,
+        from_width=100,
+        sortable=False,
+        about="how long one takes on average",
+    ),
+    GridColumn(
+        "signal",
+        "CPU",
+        True,
+        least=5,
+        most=5,
+        rank=6,
+        from_width=160,
+        sortable=False,
+        about="share of the wait spent queueing for a processor afterwards",
+    ),
     GridColumn("what", "WAITING FOR", rank=2, least=20, grows=True, sortable=False, about="what is waited for"),
-)  # fmt: skip
+)
 
 
 def columns(found: Waiting | None) -> tuple[GridColumn, ...]:
@@ -137,8 +193,11 @@ def summary(found: Waiting | None) -> str:
     """``4.2 sessions at work on average · 118 samples in 30 s``."""
     if found is None:
         return ""
-    how = f"{found.samples} samples in {text.duration(found.seconds)}" if found.source is WaitSource.SAMPLED else (
-        f"counted over {text.duration(found.seconds)}")  # fmt: skip
+    how = (
+        f"{found.samples} samples in {text.duration(found.seconds)}"
+        if found.source is WaitSource.SAMPLED
+        else (f"counted over {text.duration(found.seconds)}")
+    )
     return f"{found.busy:,.1f} sessions at work on average · {how}"
 
 

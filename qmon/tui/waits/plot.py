@@ -13,10 +13,10 @@ from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, LinePart, fit
 from qmon.tui.waits.past import steps
 
+# Rows that a plot takes at least, with its name and its axis.
 LEAST_ROWS: Final = 8
-"""Rows that a plot takes at least, with its name and its axis."""
+# Seconds that one column stands for: the first that reaches back to when watching began.
 _STEPS_S: Final = (5.0, 10.0, 20.0, 60.0)
-"""Seconds that one column stands for: the first that reaches back to when watching began."""
 
 
 def lines(rate: WaitRate | None, memory: InMemoryHistory | None, cells: int, rows: int, *, plain: bool) -> list[Line]:

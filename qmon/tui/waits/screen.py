@@ -26,8 +26,8 @@ from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
 _STATED: Final = 6
+# Lines of what lies under all queues, at most.
 _STATED_SHORT: Final = 2
-"""Lines of what lies under all queues, at most."""
 
 
 class WaitsScreen(DashboardScreen):

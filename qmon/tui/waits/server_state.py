@@ -38,16 +38,23 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import LABEL, Line, LinePart, Span, entry, fit
 from qmon.tui.waits import database
 
+# Virtual log files from which recovery and backups take noticeably longer.
 _MANY_PIECES: Final = 1_000
-"""Virtual log files from which recovery and backups take noticeably longer."""
+# What the log is made of, by engine.
 _PIECES: Final = {"sqlserver": "virtual log files"}
-"""What the log is made of, by engine."""
+# By the label of a line, where its probe failed.
 _PROBES: Final = {
-    "log": "log", "replication": "copies", "plans": "plans", "plan_history": "plans",
-    "temp_space": "tempdb", "temp_sessions": "tempdb", "service": "service", "limits": "service", "pool_limits": "pool",
+    "log": "log",
+    "replication": "copies",
+    "plans": "plans",
+    "plan_history": "plans",
+    "temp_space": "tempdb",
+    "temp_sessions": "tempdb",
+    "service": "service",
+    "limits": "service",
+    "pool_limits": "pool",
     "settings": "database",
-}  # fmt: skip
-"""By the label of a line, where its probe failed."""
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +197,8 @@ def _temp(found: TempSpaceSample, sessions: tuple[TempSessionSample, ...]) -> _R
     return _Reading("tempdb", tuple(parts), bad)
 
 
+# The limits in the order in which they are shown.
 _BARE: Final = ("cpu", "log_write", "data_io", "workers", "sessions", "storage")
-"""The limits in the order in which they are shown."""
 
 
 def _service(service: ServiceSample, state: ServerState) -> _Reading:

@@ -9,11 +9,11 @@ from typing import Final
 from qmon.tui.sanitize import pad, width
 from qmon.tui.spans import Line, Span
 
+# Cells between two columns, where there is room.
 GAP: Final = 3
-"""Cells between two columns, where there is room."""
 
+# A text, already clean, and the name of its tone.
 Cell = tuple[str, str]
-"""A text, already clean, and the name of its tone."""
 
 
 @dataclass(frozen=True, slots=True)

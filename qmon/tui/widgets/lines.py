@@ -13,8 +13,8 @@ from textual.strip import Strip
 from qmon.tui.spans import Line, cut, line_width
 from qmon.tui.widgets.toned import TonedWidget
 
+# (cells, rows) -> lines. `rows` is what there is room for.
 Writer = Callable[[int, int], Sequence[Line]]
-"""(cells, rows) -> lines. ``rows`` is what there is room for."""
 
 
 class Lines(TonedWidget, can_focus=False):

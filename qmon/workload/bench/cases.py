@@ -22,10 +22,10 @@ class Part(StrEnum):
     """The parts of a bench."""
 
     HEALTHY = "healthy"
+    # The same load while one transaction is open from beginning to end: nothing that is dead can be removed.
     HELD = "held"
-    """The same load while one transaction is open from beginning to end: nothing that is dead can be removed."""
+    # Buffers per batch of the three batch designs, nobody else about.
     DEQUEUE = "dequeue"
-    """Buffers per batch of the three batch designs, nobody else about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,17 +15,17 @@ from qmon.workload.bench.readings import Counters, counters, moved, wait_until_g
 from qmon.workload.bench.results import Dequeue, Reads
 from qmon.workload.bench.site import Site
 
+# Batch, logical reads and LOB logical reads of the article (Al Zabir 2010, SQL Server), 40,000 rows, 500 MB.
 ARTICLE: Final[dict[str, tuple[int, int, int]]] = {
     "batch_single": (10, 1695, 675),
     "batch_split": (10, 1546, 380),
     "batch_fast": (100, 553, 56),
 }
-"""Batch, logical reads and LOB logical reads of the article (Al Zabir 2010, SQL Server), 40,000 rows, 500 MB."""
 
 _FIRST: Final = 20
 _FILL: Final = 200
+# Called with the share (0 to 1) that is done.
 OnProgress = Callable[[float], None]
-"""Called with the share (0 to 1) that is done."""
 
 
 def dequeue(site: Site, plan: BenchPlan, design: str, batch: int, layout: Layout, on_progress: OnProgress) -> Dequeue:

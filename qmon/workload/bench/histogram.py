@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 BUCKETS: Final = 192
+# An operation of t microseconds is in bucket floor(8 · log2(1 + t)), the last bucket holding all that is longer.
 PER_OCTAVE: Final = 8
-"""An operation of t microseconds is in bucket floor(8 · log2(1 + t)), the last bucket holding all that is longer."""
 
 NOTHING: Final = (0,) * BUCKETS
 

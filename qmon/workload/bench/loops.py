@@ -15,14 +15,14 @@ from qmon.workload.statements import type_taken
 
 PUSHED: Final = "bench_pushed"
 POPPED: Final = "bench_popped"
+# The two sequences of the gate, as an array literal.
 GATE: Final = f"{{{PUSHED},{POPPED}}}"
-"""The two sequences of the gate, as an array literal."""
+# Where what a pop returns has to be put somewhere: the statement that makes the type for it, by its columns.
 _FOUND: Final = {
     ("id", "payload"): "found",
     ("id", "payload", "attempt"): "found_attempt",
     ("id", "payload", "attempt", "title", "queue_date_time"): "found_title",
 }
-"""Where what a pop returns has to be put somewhere: the statement that makes the type for it, by its columns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,11 @@ from qmon.workload.bench.sessions import SLICE_S, LoadSession, LoadSessions, Sli
 from qmon.workload.bench.site import Site
 
 SAMPLE_EVERY_S: Final = 0.2
+# For how long empty loops are measured.
 EMPTY_S: Final = 1.0
-"""For how long empty loops are measured."""
 _SETTLE_S: Final = 0.2
+# Called with the seconds that are over, of all, and the cycles per second of late.
 OnProgress = Callable[[float, float], None]
-"""Called with the seconds that are over, of all, and the cycles per second of late."""
 
 
 def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, on_progress: OnProgress) -> CaseResult:
@@ -42,8 +42,11 @@ def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, on_progress
     loops = make_loops(site, layout, case)
     unit, ahead = gate(plan, case.batch, None if layout.ring is None else layout.ring.size)
     settings: dict[str, Value] = {
-        "batch": case.batch, "unit": unit, "ahead": ahead, "bytes": plan.message_bytes,
-    }  # fmt: skip
+        "batch": case.batch,
+        "unit": unit,
+        "ahead": ahead,
+        "bytes": plan.message_bytes,
+    }
     warm = math.ceil(plan.warm_up_s / SLICE_S)
     count = warm + max(1, round(plan.seconds / SLICE_S))
     sampler = BenchWaitSampler(site)

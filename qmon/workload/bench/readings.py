@@ -92,16 +92,12 @@ def counters(site: Site, layout: Layout, batch: int) -> Counters:
     if site.engine.name == "postgres":
         (own,) = records(_PostgresReadings, rows)
         reads = Reads(own.heap + own.idx + own.toast, own.heap, own.idx, own.toast)
-        return Counters(
-            at_s, own.wal, reads, own.dead, own.bytes, own.deadlocks, own.updated, own.hot, own.vacuums
-        )  # fmt: skip
+        return Counters(at_s, own.wal, reads, own.dead, own.bytes, own.deadlocks, own.updated, own.hot, own.vacuums)
     (found,) = records(SqlServerReadings, rows)
     probe = queries.load(site.engine.name, "probe/server_counters", site.connection.version)
     (server,) = records(ServerCounters, site.connection.fetch(Bound(queries.render(probe, {}, site.engine))))
     reads = Reads(found.reads, None, None, found.payload)
-    return Counters(
-        at_s, found.wal, reads, found.dead, found.bytes, server.deadlocks, tables=found, server=server
-    )  # fmt: skip
+    return Counters(at_s, found.wal, reads, found.dead, found.bytes, server.deadlocks, tables=found, server=server)
 
 
 def moved(before: float | None, after: float | None) -> float | None:

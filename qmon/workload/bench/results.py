@@ -141,11 +141,11 @@ class Conditions:
     engine: EngineName
     version: str
     settings: dict[str, str]
+    # Rounds per second of the driving loop with nothing in it, all sessions together: the driver's own limit.
     empty_loops_per_s: float
-    """Rounds per second of the driving loop with nothing in it, all sessions together: the driver's own limit."""
+    # Microseconds that the server's clock moves on at a time, so that shorter times are not told apart; `None`: a
+    # microsecond at most.
     clock_step_us: float | None = None
-    """Microseconds that the server's clock moves on at a time, so that shorter times are not told apart; ``None``: a
-    microsecond at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,8 @@ class Report:
     conditions: Conditions
     outcomes: tuple[CaseResult, ...]
     dequeues: tuple[Dequeue, ...]
+    # Designs that take one message at a time, and were left out of the runs with batches.
     without_batches: tuple[str, ...] = ()
-    """Designs that take one message at a time, and were left out of the runs with batches."""
 
     def ratio(self, outcome: CaseResult) -> float | None:
         """How much faster than ``naive`` in the same part with the same batch; ``None`` where that was not measured."""

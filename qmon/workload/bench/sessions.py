@@ -12,8 +12,8 @@ from qmon.engines.base import Bound, Connection, Statement, Value
 from qmon.errors import QmonError, QueryFailed
 from qmon.workload.bench import histogram
 
+# Short, so that the server's counters and its autovacuum see what happens, and that a bench ends at once.
 SLICE_S: Final = 0.25
-"""Short, so that the server's counters and its autovacuum see what happens, and that a bench ends at once."""
 _GRACE_S: Final = 5.0
 
 

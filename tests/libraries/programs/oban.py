@@ -15,8 +15,8 @@ with oban_importable():
     import oban
     from oban.schema import install as install_schema
 
+# How often due jobs are made available, those to be retried among them.
 TIMES = {"interval": 0.1}
-"""How often due jobs are made available, those to be retried among them."""
 
 
 class Work:

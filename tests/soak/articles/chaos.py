@@ -24,15 +24,15 @@ from tests.facts import query, wait_until
 from tests.queues import made, routine
 from tests.soak.articles.claim import HOLDS, Row
 
+# As published it loses a number with each rollback: one message a transaction, and none is rolled back.
 GENTLE: Final = ("ring_classic",)
-"""As published it loses a number with each rollback: one message a transaction, and none is rolled back."""
 HEAL_S: Final = 90.0
+# Who gets nothing in for so long stands still.
 PUSH_S: Final = 60.0
-"""Who gets nothing in for so long stands still."""
 _SIDES: Final = 3
 _MOST: Final = 4
+# How the driver says that the session has been ended.
 _GONE: Final = frozenset({"57P01", "08S01", "08003", "08006", "08007", "HY000", "01000"})
-"""How the driver says that the session has been ended."""
 
 
 @dataclass
@@ -206,10 +206,15 @@ def weather(url: str, design: str, messages: int, seed: int) -> Weathered:
         for n in range(_SIDES)
     ]
     poppers = [
-        Client(url, orders_for(url, layout, "popper", f"popper{n}", subscriber=n % subscribers + 1), storm,
-               seed * 100 + 50 + n, gentle=gentle)
+        Client(
+            url,
+            orders_for(url, layout, "popper", f"popper{n}", subscriber=n % subscribers + 1),
+            storm,
+            seed * 100 + 50 + n,
+            gentle=gentle,
+        )
         for n in range(_SIDES + subscribers - 1)
-    ]  # fmt: skip
+    ]
     share = messages // _SIDES
     with _running(over, [(_pop, (each, over)) for each in poppers]):
         with _running(None, [(_push, (each, share)) for each in pushers]):

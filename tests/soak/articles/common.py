@@ -12,8 +12,8 @@ from tests.facts import connected, query
 from tests.soak.articles.claim import Found
 from tests.soak.articles.scene import LOCK_NOT_AVAILABLE, Scene
 
+# Designs whose pops pass over what is locked.
 PASSING: Final = ("naive", "fifo", "heap", "lifo", "pending", "status", "flag", "batch_fast")
-"""Designs whose pops pass over what is locked."""
 
 
 def race(scene: Scene) -> Found:
@@ -96,8 +96,11 @@ def leading_key(scene: Scene) -> Found:
         queue = scene.queue("flag", name)
         query(scene.url, f"INSERT INTO {queue.table} (processed, command) SELECT 1, 'x' FROM generate_series(1, 20000)")
         if name == "id_only":
-            (key,) = query(scene.url, "SELECT conname FROM pg_constraint WHERE conrelid = CAST(? AS regclass) "
-                           "AND contype = 'p'", queue.table)[0]  # fmt: skip
+            (key,) = query(
+                scene.url,
+                "SELECT conname FROM pg_constraint WHERE conrelid = CAST(? AS regclass) AND contype = 'p'",
+                queue.table,
+            )[0]
             query(scene.url, f"ALTER TABLE {queue.table} DROP CONSTRAINT {key}, ADD PRIMARY KEY (id)")
         query(scene.url, f"VACUUM ANALYZE {queue.table}")
         queue.fill(20)

@@ -12,8 +12,8 @@ from tests.soak.articles import common
 from tests.soak.articles.claim import HOLDS, SQL_SERVER_ONLY, Claim, Found
 from tests.soak.articles.scene import Queue, Scene
 
+# Designs that are measured under load, once for all claims about rates.
 BENCHED: Final = ("naive", "ring", "fifo", "lifo", "flag", "batch_single", "batch_split", "batch_fast")
-"""Designs that are measured under load, once for all claims about rates."""
 SECONDS: Final = 3.0
 
 
@@ -139,72 +139,112 @@ NAME: Final = "Rusanu, Using tables as Queues"
 CLIENTS: Final = "Rusanu, queue with multiple clients"
 CLAIMS: Final = (
     Claim(
-        NAME, "DELETE … OUTPUT (RETURNING) is an atomic destructive read",
-        "fifo_pop(); ROLLBACK; fifo_pop(); COMMIT; fifo_pop()", HOLDS, destructive_read,
+        NAME,
+        "DELETE … OUTPUT (RETURNING) is an atomic destructive read",
+        "fifo_pop(); ROLLBACK; fifo_pop(); COMMIT; fifo_pop()",
+        HOLDS,
+        destructive_read,
     ),
     Claim(
-        NAME, "A heap needs no index; its order is any",
-        "heap: 1,000 pushed, 800 popped, VACUUM, 800 pushed, all popped", HOLDS, heap_order,
+        NAME,
+        "A heap needs no index; its order is any",
+        "heap: 1,000 pushed, 800 popped, VACUUM, 800 pushed, all popped",
+        HOLDS,
+        heap_order,
     ),
     Claim(
-        NAME, "ROWLOCK, READPAST (SKIP LOCKED): consumers take rows without blocking each other",
-        "<design>_pop() in two open transactions, lock_timeout 300 ms", HOLDS, common.passed_by,
+        NAME,
+        "ROWLOCK, READPAST (SKIP LOCKED): consumers take rows without blocking each other",
+        "<design>_pop() in two open transactions, lock_timeout 300 ms",
+        HOLDS,
+        common.passed_by,
     ),
     Claim(
-        NAME, "An ordered index and ORDER BY give the order of insertion", "50 × fifo_push, fifo_pop", HOLDS,
+        NAME,
+        "An ordered index and ORDER BY give the order of insertion",
+        "50 × fifo_push, fifo_pop",
+        HOLDS,
         partial(common.ordered, design="fifo"),
     ),
     Claim(
-        NAME, "DELETE from a CTE has a more compact plan than DELETE by a subquery",
+        NAME,
+        "DELETE from a CTE has a more compact plan than DELETE by a subquery",
         "WITH c AS (…) DELETE FROM c; EXPLAIN DELETE … WHERE id = (SELECT …)",
         "does not hold here, because PostgreSQL deletes from no CTE: a subquery with FOR UPDATE SKIP LOCKED does it",
         no_delete_from_cte,
     ),
     Claim(
-        NAME, "With READPAST order is lax: a rollback lets a later message go first",
-        "fifo_pop() in T1 and T2; T2 commits, T1 rolls back", HOLDS, lax_order,
+        NAME,
+        "With READPAST order is lax: a rollback lets a later message go first",
+        "fifo_pop() in T1 and T2; T2 commits, T1 rolls back",
+        HOLDS,
+        lax_order,
     ),
     Claim(
-        NAME, "Strict order lets one transaction pop at a time; the others wait",
-        "strict_fifo_pop() in two transactions, lock_timeout 300 ms", HOLDS, strict_order,
+        NAME,
+        "Strict order lets one transaction pop at a time; the others wait",
+        "strict_fifo_pop() in two transactions, lock_timeout 300 ms",
+        HOLDS,
+        strict_order,
     ),
     Claim(
-        NAME, "ORDER BY … DESC is a stack", "50 × lifo_push, lifo_pop", HOLDS,
+        NAME,
+        "ORDER BY … DESC is a stack",
+        "50 × lifo_push, lifo_pop",
+        HOLDS,
         partial(common.ordered, design="lifo", newest=True),
     ),
     Claim(
-        NAME, "A stack has a hotter page than a queue",
-        f"qmon bench --designs fifo,lifo --parts healthy --pushers 4 --poppers 4 --for {SECONDS:g}", HOLDS, stack,
+        NAME,
+        "A stack has a hotter page than a queue",
+        f"qmon bench --designs fifo,lifo --parts healthy --pushers 4 --poppers 4 --for {SECONDS:g}",
+        HOLDS,
+        stack,
         or_else="not seen on this machine: with so few sessions the log, not the page, is what they wait for",
     ),
     Claim(
-        NAME, "A pending queue gives only what is due, the earliest first; UTC keeps time zones out of it",
+        NAME,
+        "A pending queue gives only what is due, the earliest first; UTC keeps time zones out of it",
         "pending_push(…, due) and pending_pop() in two time zones",
-        "holds otherwise: timestamptz is a moment, whatever the session's time zone", only_due,
+        "holds otherwise: timestamptz is a moment, whatever the session's time zone",
+        only_due,
     ),
     Claim(
-        NAME, "Service Broker's queues are hard to push into, fixed and not to be maintained", "none", SQL_SERVER_ONLY,
+        NAME,
+        "Service Broker's queues are hard to push into, fixed and not to be maintained",
+        "none",
+        SQL_SERVER_ONLY,
     ),
     Claim(NAME, "Only Service Broker activates a reader as messages come", "none", SQL_SERVER_ONLY),
     Claim(
-        CLIENTS, "Find, skip what is locked, mark and return in one statement gives no message twice",
-        "make soak ARGS='--articles --chaos --designs flag'", "see the chaos of flag",
+        CLIENTS,
+        "Find, skip what is locked, mark and return in one statement gives no message twice",
+        "make soak ARGS='--articles --chaos --designs flag'",
+        "see the chaos of flag",
     ),
     Claim(
         CLIENTS, "The flag must lead the key", "20 × flag_pop() among 20,000 processed rows", HOLDS, common.leading_key
     ),
     Claim(
-        CLIENTS, "A second index on the queue costs", "300 × flag_push, flag_pop without and with an index on id",
-        HOLDS, second_index,
+        CLIENTS,
+        "A second index on the queue costs",
+        "300 × flag_push, flag_pop without and with an index on id",
+        HOLDS,
+        second_index,
     ),
     Claim(
-        CLIENTS, "Any other query of the table leads to deadlocks and slows it down",
+        CLIENTS,
+        "Any other query of the table leads to deadlocks and slows it down",
         "100 × flag_pop() beside a reader's open REPEATABLE READ transaction",
-        "holds otherwise: a reader locks no rows; its open transaction keeps the dead ones", common.peeked,
+        "holds otherwise: a reader locks no rows; its open transaction keeps the dead ones",
+        common.peeked,
     ),
     Claim(
-        CLIENTS, "Half a million pushes and pops a minute",
-        f"qmon bench --designs flag --parts healthy --pushers 4 --poppers 4 --for {SECONDS:g}", HOLDS, half_a_million,
+        CLIENTS,
+        "Half a million pushes and pops a minute",
+        f"qmon bench --designs flag --parts healthy --pushers 4 --poppers 4 --for {SECONDS:g}",
+        HOLDS,
+        half_a_million,
         or_else="not shown on this machine, whose processors others use too: run qmon bench on your server",
     ),
-)  # fmt: skip
+)

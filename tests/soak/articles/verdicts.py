@@ -16,8 +16,8 @@ BESIDE: Final = tuple(
     next(case for case in _ALL if case.verdict == verdict)
     for verdict in ("everything locked", "delivered twice", "deadlocks", "statistics")
 )
+# Verdicts whose trouble takes more processors than every machine has: not a fault where it cannot be provoked.
 MACHINE: Final = frozenset({"latch-bound"})
-"""Verdicts whose trouble takes more processors than every machine has: not a fault where it cannot be provoked."""
 
 
 def rows(version: str, bin_dir: Path | None) -> Iterator[Row]:

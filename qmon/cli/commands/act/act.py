@@ -30,7 +30,6 @@ _EXAMPLES: Final = {
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add these commands."""
     commands: tuple[Callable[..., None], ...] = (requeue, redrive, purge, pause, resume, repair, undo, end_blocker)
     for name, command in zip(_EXAMPLES, commands, strict=True):
         app.command(name, epilog=f"Example: {_EXAMPLES[name]}")(options.spread(command))
@@ -114,9 +113,14 @@ class Dead:
         from qmon.model.operations import Choice
 
         return Choice(
-            split(self.ids), "dead", self.older_than, limit=self.limit, newer_than_s=self.newer_than, error=self.error,
+            split(self.ids),
+            "dead",
+            self.older_than,
+            limit=self.limit,
+            newer_than_s=self.newer_than,
+            error=self.error,
             payload=self.payload,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ _DAY_S: Final = 86_400.0
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add these commands."""
     app.command("operations", epilog="Example: qmon operations orders-prod --output csv")(operations)
     trash = typer.Typer(help="List what purges have put into the trash, or empty it.", no_args_is_help=True)
     trash.command("list", epilog="Example: qmon trash list orders-prod")(show)
@@ -78,9 +77,16 @@ def _row(each: Operation) -> tuple[object, ...]:
 
     counts = (f"{each.done:,}", f"{each.skipped:,}", f"{each.changed:,}", f"{each.refused:,}")
     return (
-        each.id, moment(each.started_at), each.kind, each.queue, each.state, *counts, each.undo_state, each.by,
+        each.id,
+        moment(each.started_at),
+        each.kind,
+        each.queue,
+        each.state,
+        *counts,
+        each.undo_state,
+        each.by,
         each.reason,
-    )  # fmt: skip
+    )
 
 
 def show(target: options.Target, config: options.ConfigPath = None, output: options.Output = "table") -> None:
@@ -102,10 +108,12 @@ def show(target: options.Target, config: options.ConfigPath = None, output: opti
     elif found:
         table(
             ("OPERATION", "QUEUE", "PURGED", "WHEN", "KEPT UNTIL", "UNDO", "BY", "REASON"),
-            [(o.id, o.queue, f"{o.done:,}", moment(o.started_at), moment(until[o.id]), o.undo_state, o.by, o.reason)
-             for o in found],
+            [
+                (o.id, o.queue, f"{o.done:,}", moment(o.started_at), moment(until[o.id]), o.undo_state, o.by, o.reason)
+                for o in found
+            ],
             wrap=7,
-        )  # fmt: skip
+        )
     else:
         note("the trash is empty")
 

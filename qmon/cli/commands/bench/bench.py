@@ -28,7 +28,6 @@ _DEQUEUE_S: Final = 40.0
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add this command."""
     epilog = "Example: qmon bench postgresql://me@db1/scratch --designs naive,ring --for 20s --plot designs.svg"
     app.command("bench", epilog=epilog)(bench)
 
@@ -84,9 +83,15 @@ def bench(
         kind_of(plot)
     with opened(target, config, "bench", writes=True) as at:
         plan = BenchPlan(
-            chosen(_words(designs), available(at.engine)), pushers=pushers, poppers=poppers, seconds=length,
-            message_bytes=message_bytes, batches=_numbers(batch), ring_size=ring_size, parts=_parts(parts),
-        )  # fmt: skip
+            chosen(_words(designs), available(at.engine)),
+            pushers=pushers,
+            poppers=poppers,
+            seconds=length,
+            message_bytes=message_bytes,
+            batches=_numbers(batch),
+            ring_size=ring_size,
+            parts=_parts(parts),
+        )
         plan.check()
         check(at.engine, at.connection.version)
         schema = new_schema()

@@ -103,16 +103,31 @@ def _server_counts(found: list[CaseResult]) -> None:
     say()
     say("Counted by the server, for 1,000 cycles; transactions, lock timeouts and batches a second")
     headers = (
-        "DESIGN", "PAGES", "SPLITS", "PAGE LATCHES", "ms", "ROOT LATCHES", "LOCKS", "ms", "LOG WAITS", "TRANSACTIONS",
-        "LOCK TIMEOUTS", "BATCHES",
-    )  # fmt: skip
+        "DESIGN",
+        "PAGES",
+        "SPLITS",
+        "PAGE LATCHES",
+        "ms",
+        "ROOT LATCHES",
+        "LOCKS",
+        "ms",
+        "LOG WAITS",
+        "TRANSACTIONS",
+        "LOCK TIMEOUTS",
+        "BATCHES",
+    )
     rows = []
     for design, each in counted:
         by_cycle = (
-            each.allocations_per_cycle, each.page_splits_per_cycle, each.page_latches_per_cycle,
-            each.page_latch_ms_per_cycle, each.root_latches_per_cycle, each.locks_per_cycle, each.lock_ms_per_cycle,
+            each.allocations_per_cycle,
+            each.page_splits_per_cycle,
+            each.page_latches_per_cycle,
+            each.page_latch_ms_per_cycle,
+            each.root_latches_per_cycle,
+            each.locks_per_cycle,
+            each.lock_ms_per_cycle,
             each.log_flush_waits_per_cycle,
-        )  # fmt: skip
+        )
         by_second = (each.transactions_per_s, each.lock_timeouts_per_s, each.batches_per_s)
         thousand = (None if value is None else value * 1000 for value in by_cycle)
         rows.append((design, *map(_number, (*thousand, *by_second))))

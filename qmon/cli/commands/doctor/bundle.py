@@ -36,8 +36,8 @@ _ZIP: Final = ".zip"
 _TAR: Final = (".tar.gz", ".tgz")
 _SNAPSHOT_S: Final = 15.0
 _LITERAL: Final = re.compile(r"""['"]|\$\w*\$|(?<![\w$@])\d""")
+# What of a snapshot the server may have reported, or why a figure is unknown.
 _REASONS: Final = frozenset({"reason", "problem", "unknown"})
-"""What of a snapshot the server may have reported, or why a figure is unknown."""
 _ABOUT: Final = {
     "versions.json": "versions of qmon, Python, its packages, the ODBC drivers and the server",
     "config.json": "qmon.toml as qmon read it, without passwords, patterns of redact, arguments of commands",

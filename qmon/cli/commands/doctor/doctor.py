@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add these commands."""
     app.command("doctor", epilog="Example: qmon doctor orders-prod")(doctor)
 
 

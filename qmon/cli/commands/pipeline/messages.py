@@ -111,6 +111,9 @@ def _print(done: Taken) -> None:
 def _object(done: Taken) -> dict[str, object]:
     mark = done.mark
     return {
-        "queue": done.queue, "messages": done.messages, "upto": mark.upto, "awaited": mark.awaited,
+        "queue": done.queue,
+        "messages": done.messages,
+        "upto": mark.upto,
+        "awaited": mark.awaited,
         "all_messages": mark.messages,
-    }  # fmt: skip
+    }

@@ -8,8 +8,8 @@ from typing import Final
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import plain, words
 
+# Last words of the name of the table that has the states of messages, whose payloads are in another one.
 _HALVES: Final = frozenset({"header", "headers", "info", "meta", "metadata", "state", "states", "status"})
-"""Last words of the name of the table that has the states of messages, whose payloads are in another one."""
 
 
 class Relatives:

@@ -13,11 +13,11 @@ from qmon.monitor.catalog.state_values import Known, shown
 
 _CLAIMS: Final[tuple[Role, ...]] = ("started_at", "lease", "heartbeat", "owner_name")
 _FEW, _MANY, _TOO_MANY = 6, 15, 25
+# Rows inserted before the counters say anything.
 ENOUGH_ROWS: Final = 50
-"""Rows inserted before the counters say anything."""
 _MAY_BE: Final = 0.3
+# The most that a table can score whose rows are never claimed, marked, due or removed, whatever it is called.
 _UNPROVEN: Final = 0.35
-"""The most that a table can score whose rows are never claimed, marked, due or removed, whatever it is called."""
 
 
 @dataclass(slots=True)

@@ -15,15 +15,15 @@ from qmon.model.waits.deadlocks import Deadlocks
 from qmon.model.waits.waiting import Waiting, waiting_between
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 
+# Seconds that waits on screens are taken over: fewer samples than that say little.
 SHOWN_S: Final = 30.0
-"""Seconds that waits on screens are taken over: fewer samples than that say little."""
+# Seconds for verdicts, so that a cure is seen at once.
 RECENT_S: Final = 4.0
-"""Seconds for verdicts, so that a cure is seen at once."""
+# Fewer samples of waits say nothing: where that few fell into the time asked for, it is as long as it takes.
 SAMPLES: Final = 4
-"""Fewer samples of waits say nothing: where that few fell into the time asked for, it is as long as it takes."""
 _DEADLOCKS_S: Final = 60.0
+# Polls come early or late by a little.
 _NEARLY: Final = 0.95
-"""Polls come early or late by a little."""
 _MOST_POLLS: Final = 400
 
 Totals = TypeVar("Totals")

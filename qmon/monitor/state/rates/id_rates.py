@@ -17,8 +17,8 @@ class IdRates:
     """
 
     def __init__(self, window_s: float = RATE_WINDOW_S) -> None:
+        # The newest id, and the depth where it is exact.
         self._seen = CounterWindow[tuple[int, float | None]](window_s, reset=lambda before, now: now[0] < before[0])
-        """The newest id, and the depth where it is exact."""
 
     def add(self, q: QueueSamples, at: float, ready: float | None) -> None:
         """Take in one poll. ``ready``: the depth where it is exact."""

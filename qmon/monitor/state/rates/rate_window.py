@@ -10,10 +10,10 @@ from typing import Final
 
 from qmon.model.rates.flow import Flow
 
+# Seconds that rates are taken over.
 RATE_WINDOW_S: Final = 10.0
-"""Seconds that rates are taken over."""
+# Seconds that single ticks are remembered for.
 TICKS_S: Final = 180.0
-"""Seconds that single ticks are remembered for."""
 _MOST_NETS: Final = 2400
 _SPARE: Final = 240
 
@@ -51,8 +51,8 @@ class RateWindow:
         self._times = array("d")
         self._nets = array("d")
         self._base: tuple[float, float] | None = None
+        # The newest tick in which something moved.
         self._moved_at = float("-inf")
-        """The newest tick in which something moved."""
 
     def start(self, at: float) -> None:
         """Begin anew with the poll at ``at`` (server clock, seconds)."""

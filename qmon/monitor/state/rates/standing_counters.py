@@ -53,8 +53,8 @@ class StandingCounters:
     _added: _Kind = field(default_factory=_Kind)
     _left: _Kind = field(default_factory=_Kind)
     _before: QueueSamples | None = None
+    # The last id that had been drawn when the number of inserted rows last changed.
     _issued: int | None = None
-    """The last id that had been drawn when the number of inserted rows last changed."""
 
     def add(self, q: QueueSamples, at: float) -> None:
         """Take in the samples of one poll, read at ``at`` (server clock, seconds)."""
