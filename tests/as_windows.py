@@ -1,4 +1,4 @@
-"""Runs a module as on Windows, as far as Linux can pretend: ``python -m tests.as_windows qmon designs``, or tests:
+"""Runs a module as on Windows, as far as Linux can pretend: ``python -m tests.as_windows qmon design list``, or tests:
 ``pytest -p tests.as_windows``.
 
 For what is imported from here on, ``sys.platform`` is ``win32``; modules, functions and signals of POSIX are gone; an

@@ -33,7 +33,6 @@ TYPES: Final[dict[str, Any]] = {
     "demo": figures.DemoReport,
     "designs": target.DesignsReport,
     "doctor": target.DoctorReport,
-    "libraries": target.LibrariesReport,
     "load": target.LoadReport,
     "notice": NoticeReport,
     "operations": target.OperationsReport,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import os
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -14,31 +16,54 @@ from typer.main import get_group
 
 from qmon import __version__
 from qmon.cli.console import prepare
-from qmon.cli.guard import Guarded
+from qmon.cli.guard import Guarded, is_target
 
-# By module of `qmon.cli.commands`, in the order of the help.
+# The groups of `qmon --help`, in order, with their commands.
+PANELS: Final = {
+    "Watch": ("connect", "status", "check", "queues", "demo"),
+    "Act": ("requeue", "purge", "pause", "resume", "undo", "repair", "end-session", "operations", "trash"),
+    "Set up": ("init", "doctor", "setup", "targets"),
+    "Remember": ("serve", "record", "replay", "export", "pipeline"),
+    "Lab": ("design",),
+    "Help": ("help",),
+}
+# By module of `qmon.cli.commands`.
 COMMANDS: Final = {
     "connect": ("connect", "demo"),
     "status": ("status",),
-    "record": ("record",),
-    "serve": ("serve",),
-    "replay": ("replay", "export"),
     "check": ("check",),
-    "notify": ("notify",),
-    "act.act": ("requeue", "redrive", "purge", "pause", "resume", "repair", "undo", "end-blocker", "gate"),
-    "act.operations": ("operations", "trash"),
-    "targets": ("targets",),
     "queues": ("queues", "init"),
+    "act.act": ("requeue", "purge", "pause", "resume", "undo", "repair", "end-session"),
+    "act.operations": ("operations", "trash"),
     "doctor.doctor": ("doctor",),
     "setup": ("setup",),
-    "designs": ("designs",),
-    "libraries": ("libraries",),
-    "install": ("install", "uninstall"),
-    "load": ("load",),
-    "archive": ("archive",),
-    "bench.bench": ("bench",),
+    "targets": ("targets",),
+    "serve": ("serve",),
+    "record": ("record",),
+    "replay": ("replay", "export"),
     "pipeline.pipeline": ("pipeline",),
+    "design.design": ("design",),
     "help": ("help",),
+}
+_PANEL_OF: Final = {name: panel for panel, names in PANELS.items() for name in names}
+# Other names for commands: those of similar programs, and those that people guess.
+ALIASES: Final[dict[str, tuple[str, ...]]] = {
+    "ls": ("queues",),
+    "list": ("queues",),
+    "watch": ("connect",),
+    "top": ("connect",),
+    "open": ("connect",),
+    "stats": ("status",),
+    "retry": ("requeue", "--state", "dead"),
+    "delete": ("purge",),
+    "stop": ("pause",),
+    "start": ("resume",),
+    "kill": ("end-session",),
+    "history": ("operations",),
+    "audit": ("operations",),
+    "metrics": ("serve",),
+    "version": ("--version",),
+    "man": ("help",),
 }
 # So many objects between two searches for circles: modules and polls make many, and hardly a circle.
 _GARBAGE: Final = 20_000
@@ -51,9 +76,9 @@ class Commands(Guarded):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names, in the order of the help."""
-        if len(self.commands) < sum(map(len, COMMANDS.values())):
+        if len(self.commands) < len(_PANEL_OF):
             self._import(*COMMANDS)
-        return super().list_commands(ctx)
+        return list(_PANEL_OF)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, if it is there."""
@@ -66,6 +91,34 @@ class Commands(Guarded):
         for module in modules:
             import_module(f"qmon.cli.commands.{module}").add_to(made)
         self.commands = get_group(made).commands
+        for name, command in self.commands.items():
+            command.rich_help_panel = _PANEL_OF[name]  # type: ignore[attr-defined]
+            command.short_help = first_sentence(command.help or "")
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command by its name or an alias; a target alone opens the dashboard."""
+        if is_target(args[0]):
+            args = ["connect", *args]
+        elif args[0] in ALIASES:
+            args = [*ALIASES[args[0]], *args[1:]]
+        if args[0] == "--version":
+            _version(wanted=True)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands in groups, each with its whole first sentence."""
+        rows = {name: command for name in self.list_commands(ctx) if (command := self.get_command(ctx, name))}
+        width = max(map(len, rows))
+        for panel, names in PANELS.items():
+            with formatter.section(panel):
+                formatter.write_dl([(name.ljust(width), rows[name].short_help or "") for name in names])
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a help text, on one line."""
+    line = " ".join(inspect.cleandoc(text).partition("\n\n")[0].split())
+    found = re.match(r".*?[.](?= [A-Z`-]|$)", line)
+    return line if found is None else found[0]
 
 
 app = typer.Typer(
@@ -76,7 +129,7 @@ app = typer.Typer(
     rich_markup_mode=_MARKUP,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="A terminal dashboard for message queues kept in database tables.",
-    epilog="Begin with: qmon demo, or: qmon connect postgresql://user@host/database. The manual: qmon help",
+    epilog="Start with: qmon demo, or: qmon connect postgresql://user@host/database. Manual: qmon help",
 )
 
 
@@ -90,11 +143,13 @@ def _version(wanted: bool) -> None:
 def _root(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and leave.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", "-V", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
     log_file: Annotated[
         Path | None,
-        typer.Option("--log-file", metavar="FILE", help="Write the log there.", dir_okay=False, show_default=False),
+        typer.Option(
+            "--log-file", metavar="FILE", help="Write the log to this file.", dir_okay=False, show_default=False
+        ),
     ] = None,
     log_level: Annotated[
         str | None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 import traceback
 from collections.abc import Sequence
@@ -66,13 +65,6 @@ class Guarded(TyperGroup):
         made.meta[_ARGUMENTS] = arguments
         return made
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command. Raises a usage error with a hint if a target was typed in its place."""
-        if _TARGET.match(args[0]):
-            target = hide_in_argument(args[0])
-            ctx.fail(f"{target!r} is a target, and the command is missing. Try: qmon connect {shlex.quote(target)}")
-        return super().resolve_command(ctx, args)
-
     def _guarded(self, ctx: Any) -> Any:
         try:
             result = super().invoke(ctx)
@@ -101,6 +93,11 @@ class Guarded(TyperGroup):
             _maybe_trace(problem)
             raise typer.Exit(FAILED) from None
         return result
+
+
+def is_target(text: str) -> bool:
+    """Return whether a text is a target by its form: a URL or an ODBC connection string."""
+    return _TARGET.match(text) is not None
 
 
 def _is_usage(problem: Exception) -> bool:

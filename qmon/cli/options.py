@@ -85,7 +85,7 @@ InstalledQueue = Annotated[
 ]
 ConfigPath = Annotated[
     Path | None,
-    typer.Option("--config", "-c", metavar="PATH", help="The qmon.toml to read instead of your own.", dir_okay=False),
+    typer.Option("--config", metavar="PATH", help="Read this qmon.toml instead of your own.", dir_okay=False),
 ]
 Output = Annotated[
     Format,
@@ -109,6 +109,7 @@ class Given:
     """How a plan is to be confirmed."""
 
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False
+    sql: Annotated[bool, typer.Option("--sql", help="Print the statements with the plan.")] = False
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; goes into the audit.")] = ""
     confirm: Annotated[

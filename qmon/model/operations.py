@@ -26,7 +26,7 @@ class Kind(StrEnum):
     RESUME = "resume"
     UNDO = "undo"
     REPAIR = "repair"
-    END_BLOCKER = "end-blocker"
+    END_SESSION = "end-session"
     INSTALL_GATE = "install-gate"
     REMOVE_GATE = "remove-gate"
     EMPTY_TRASH = "empty-trash"
@@ -155,6 +155,13 @@ class Undo:
     until: float | None = None
 
 
+class Nothing(StrEnum):
+    """Why a plan has nothing to do. That is no failure."""
+
+    NO_MESSAGE = "no message matches"
+    NO_TRASH = "nothing in the trash is that old"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What would be done, read from the server and frozen: applying may only ever touch less.
@@ -189,6 +196,11 @@ class Plan:
     risks: tuple[str, ...] = ()
     consent: Consent = Consent.BUTTON
     refused: str | None = None
+
+    @property
+    def nothing_to_do(self) -> bool:
+        """Whether the plan is refused only because it would change nothing."""
+        return self.refused in set(Nothing)
 
     @property
     def needs_reason(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Operation, Pause, RedriveLimits, Side
-from qmon.operate.actions.end_blocker import prepare_end_blocker
+from qmon.operate.actions.end_session import prepare_end_session
 from qmon.operate.actions.gate import prepare_install_gate, prepare_remove_gate
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from qmon.operate.actions.pause_switch import pauses
@@ -102,9 +102,9 @@ class Operator:
         """Holes and orphans of a ring are to be repaired; refused where the queue is no ring."""
         return prepare_repair(self.context, layout)
 
-    def end_blocker(self, session: int, started_at: float | None) -> PreparedAction:
+    def end_session(self, session: int, started_at: float | None) -> PreparedAction:
         """A session is to be ended. ``started_at``: when the one that was shown began, seconds since the epoch."""
-        return prepare_end_blocker(self.context, session, started_at)
+        return prepare_end_session(self.context, session, started_at)
 
     def empty_trash(self, queue: str | None, older_than_s: float) -> PreparedAction:
         """What was purged more than ``older_than_s`` seconds ago is to go for good, of this queue or all."""

@@ -195,11 +195,11 @@ ACTS: Final[list[BindingType]] = [
     ),
     _key(
         "E",
-        "act('end-blocker')",
+        "act('end-session')",
         "end blocker",
         "End the session that blocks the most others",
         ACTING,
-        id="end-blocker",
+        id="end-session",
         shown="E",
         bar=False,
     ),
@@ -345,11 +345,11 @@ OPERATIONS: Final[list[BindingType]] = [UNDO, *TABLES]
 BLOCKING: Final[list[BindingType]] = [
     _key(
         "E",
-        "act('end-blocker')",
+        "act('end-session')",
         "end session",
         "End the session under the cursor, or that holds the horizon",
         ACTING,
-        id="end-blocker",
+        id="end-session",
         shown="E",
     ),
     *(binding for binding in TABLES if isinstance(binding, Binding) and binding.id in ("filter", "back")),
@@ -488,7 +488,7 @@ ACT: Final[list[BindingType]] = [
     *(
         Binding(each.key, f"next('{each.id}')", each.description, id=f"act.{each.id}")
         for each in plain(ACTS)
-        if each.id not in (UNDO.id, "end-blocker")
+        if each.id not in (UNDO.id, "end-session")
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""``qmon load``: pushers and poppers on one queue, for some time."""
+"""``qmon design load``: pushers and poppers on one queue, for some time."""
 
 from __future__ import annotations
 

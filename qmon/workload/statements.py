@@ -41,7 +41,7 @@ def drivable(layout: Layout) -> Layout:
     if layout.routine("push") is None or layout.routine("pop") is None:
         raise BadInput(
             f"{layout.queue} was not installed by qmon, and a load would write to it; install a queue of its own with"
-            " qmon install"
+            " qmon design install"
         )
     return layout
 

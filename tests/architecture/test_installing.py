@@ -64,7 +64,7 @@ def test_the_search_finds_every_form(line: str) -> None:
         "pipx install .",
         "pip install '.[demo]'",
         "pip install ./qmon_sql-0.1.0-py3-none-any.whl",
-        "qmon install shop ring",
+        "qmon design install shop ring",
     ],
 )
 def test_the_search_lets_pass_what_is_ours(line: str) -> None:

@@ -24,7 +24,7 @@ PACED = 500.0
 
 
 def run(*, quick: bool = False) -> Part:
-    """Pairs of windows with and without ``qmon archive`` beside two pushers and two poppers, for two designs.
+    """Pairs of windows with and without ``qmon design archive`` beside two pushers and two poppers, for two designs.
 
     Once at a rate that leaves processor time to spare, once with pushers and poppers as fast as they can: then each
     thing that is done costs them something. What piles up in a window without archiving is caught up with in the next.
@@ -78,7 +78,7 @@ def _throughput(load: Load, layout: Layout, window_s: float) -> float:
 
 @contextmanager
 def _archiving(url: str, layout: Layout) -> Iterator[dict[str, float]]:
-    """``qmon archive`` at work; what it says at the end is in the result afterwards."""
+    """``qmon design archive`` at work; what it says at the end is in the result afterwards."""
     log = f'"{layout.table.schema}"."{layout.table.name}_archive_log"'
     before = query(url, f"SELECT count(*) FROM {log}")
     command = [sys.executable, "-m", "qmon", "archive", url, layout.queue, "--output", "json"]

@@ -1,4 +1,4 @@
-"""Designs: ``qmon bench`` on a server of our own with durable commits, against the figures of the articles."""
+"""Designs: ``qmon design bench`` on a server of our own with durable commits, against the figures of the articles."""
 
 from __future__ import annotations
 

@@ -83,7 +83,20 @@ def test_the_living_are_requeued_only_when_asked_for(shop: str) -> None:
 
 def test_a_redrive_is_narrowed_down_paced_and_undone(shop: str) -> None:
     query(shop, "UPDATE public.jobs SET status = 'dead', attempts = 5 WHERE id <= 4")
-    asked = ("redrive", "shop", "--payload", "OF 1", "--ids", "1,2,4", "--rate", "100/s", "--stop-after", "none")
+    asked = (
+        "requeue",
+        "shop",
+        "--state",
+        "dead",
+        "--payload",
+        "OF 1",
+        "--ids",
+        "1,2,4",
+        "--rate",
+        "100/s",
+        "--stop-after",
+        "none",
+    )
     plan = acted(*asked, "--dry-run")["plan"]
     assert plan["consequences"][0] == "100 per second at most, however many fail again"
     assert (plan["count"], plan["kind"]) == (2, "redrive")
@@ -133,13 +146,13 @@ def test_emptying_the_trash_is_the_end_of_undo(shop: str) -> None:
         ("purge", "shop", "--ids", "99", "--yes"),
         ("requeue", "shop", "--state", "ready", "--yes"),
         ("requeue", "shop", "--older-than", "soon", "--yes"),
-        ("redrive", "shop", "--yes"),
-        ("redrive", "shop", "--rate", "soon", "--yes"),
-        ("redrive", "shop", "--stop-after", "1.5", "--yes"),
-        ("redrive", "shop", "--error", "timeout", "--yes"),
+        ("requeue", "shop", "--state", "dead", "--yes"),
+        ("requeue", "shop", "--state", "dead", "--rate", "soon", "--yes"),
+        ("requeue", "shop", "--state", "dead", "--stop-after", "1.5", "--yes"),
+        ("requeue", "shop", "--state", "dead", "--error", "timeout", "--yes"),
         ("repair", "shop", "jobs", "--yes"),
         ("undo", "shop", "no-such-operation", "--yes"),
-        ("end-blocker", "shop", "1", "--yes"),
+        ("end-session", "shop", "1", "--yes"),
         ("resume", "shop", "jobs", "--yes"),
         ("pause", "shop", "jobs", "--for", "0s", "--yes"),
     ],
@@ -157,7 +170,7 @@ def test_pause_resume_and_the_gate_of_a_table_of_ones_own(shop: str) -> None:
     refused = call("pause", "shop", "--yes")
     assert refused.exit_code == 2, refused.output
     assert "gate" in refused.stderr
-    assert acted("gate", "install", "shop", "--yes")["result"]["done"] == 1
+    assert acted("setup", "shop", "--gate", "jobs", "--yes")["result"]["done"] == 1
     query(shop, insert)
     assert acted("pause", "shop", "--for", "10m", "--reason", "deploy", "--yes", code=0)["result"]["state"] == "done"
     with pytest.raises(pyodbc.Error, match="QM001"):
@@ -166,7 +179,7 @@ def test_pause_resume_and_the_gate_of_a_table_of_ones_own(shop: str) -> None:
     assert any("deploy" in told for told in again["plan"]["risks"])
     assert call("resume", "shop", "--yes").exit_code == 0
     query(shop, insert)
-    assert call("gate", "remove", "shop", "--yes").exit_code == 0
+    assert call("setup", "shop", "--gate", "jobs", "--remove", "--yes").exit_code == 0
     assert query(shop, "SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal") == [(0,)]
 
 
@@ -185,26 +198,26 @@ def test_a_read_only_target_refuses_every_command(shop: str, own_home: Path) -> 
     before = query(shop, "SELECT * FROM public.jobs ORDER BY id")
     for arguments in (
         ("requeue", "shop"),
-        ("redrive", "shop"),
+        ("requeue", "shop", "--state", "dead"),
         ("purge", "shop"),
         ("pause", "shop"),
         ("resume", "shop"),
         ("repair", "shop"),
         ("undo", "shop", "x"),
-        ("end-blocker", "shop", "1"),
-        ("gate", "install", "shop"),
-        ("gate", "remove", "shop"),
+        ("end-session", "shop", "1"),
+        ("setup", "shop", "--gate", "jobs"),
+        ("setup", "shop", "--gate", "jobs", "--remove"),
         ("trash", "empty", "shop"),
     ):
         done = call(*arguments, "--yes", "--reason", "why", "--confirm", "jobs")
         assert done.exit_code == 2, (arguments, done.output)
     for others in (
-        ("install", "shop", "fifo", "--schema", "public"),
-        ("uninstall", "shop", "jobs", "--yes"),
+        ("design", "install", "shop", "fifo", "--schema", "public"),
+        ("design", "uninstall", "shop", "jobs", "--yes"),
         ("setup", "shop"),
-        ("load", "shop", "jobs"),
-        ("archive", "shop", "jobs"),
-        ("bench", "shop"),
+        ("design", "load", "shop", "jobs"),
+        ("design", "archive", "shop", "jobs"),
+        ("design", "bench", "shop"),
     ):
         done = call(*others)
         assert (done.exit_code, "read" in done.stderr) == (2, True), (others, done.output)

@@ -84,7 +84,7 @@ def test_targets_and_queues_are_completed(configured: Path, tmp_path: Path) -> N
     assert completed("status", "") == ["orders-prod", "shop", "warehouse"]
     assert completed("connect", "s") == ["shop"]
     assert completed("serve", "shop", "o") == ["orders-prod"]
-    for line in (("requeue", "orders-prod"), ("check", "orders-prod", "--queue"), ("archive", "orders-prod")):
+    for line in (("requeue", "orders-prod"), ("check", "orders-prod", "--queue"), ("design", "archive", "orders-prod")):
         assert completed(*line, "") == ["mails", "invoices"]
     assert completed("pause", "orders-prod", "i") == ["invoices"]
     assert completed("pause", "shop", "") == []

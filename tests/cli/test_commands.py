@@ -192,12 +192,15 @@ def test_setup_without_rights_names_the_statements_for_the_dba(database: str) ->
 
 
 def test_install_load_status_uninstall(database: str) -> None:
-    done = call("install", database, "fifo", "status", "--schema", "public")
+    done = call("design", "install", database, "fifo", "status", "--schema", "public")
     assert done.exit_code == 0, done.output
     assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["fifo", "status"]
-    assert call("install", database, "ring", "--schema", "public", "--queue", "r", "--ring-size", "8").exit_code == 0
+    assert (
+        call("design", "install", database, "ring", "--schema", "public", "--queue", "r", "--ring-size", "8").exit_code
+        == 0
+    )
     assert {q["name"] for q in listed(database)["queues"]} == {"fifo", "status", "r"}
-    loaded = run("load", database, "fifo", "--for", "2s", "--rate", "50", "--output", "json")
+    loaded = run("design", "load", database, "fifo", "--for", "2s", "--rate", "50", "--output", "json")
     assert loaded.returncode == 0, loaded.stderr
     counted = valid(loaded.stdout, "load")
     assert counted["totals"]["pushed"] > 0
@@ -205,19 +208,19 @@ def test_install_load_status_uninstall(database: str) -> None:
     figures = {queue["name"]: queue for queue in valid(shown.stdout, "status")["queues"]}
     assert figures["fifo"]["ready"] == counted["depth"]
     assert call("status", database, "--over", "500ms").stdout.splitlines()[0].startswith("QUEUE")
-    refused = run("uninstall", database, "r", "fifo")
+    refused = run("design", "uninstall", database, "r", "fifo")
     assert refused.returncode == 2
     assert "--yes" in refused.stderr
-    assert call("uninstall", database, "r", "nosuch", "--yes").exit_code == 2
-    assert call("uninstall", database, "r", "fifo", "--yes").exit_code == 0
+    assert call("design", "uninstall", database, "r", "nosuch", "--yes").exit_code == 2
+    assert call("design", "uninstall", database, "r", "fifo", "--yes").exit_code == 0
     assert {q["name"] for q in listed(database)["queues"]} == {"status"}
 
 
 def test_faults_of_install_and_load_are_bad_input(database: str) -> None:
     for arguments in (
-        ("install", database, "fivo", "--schema", "public"),
-        ("install", database, "fifo", "--schema", "nowhere"),
-        ("load", database, "nosuch"),
+        ("design", "install", database, "fivo", "--schema", "public"),
+        ("design", "install", database, "fifo", "--schema", "nowhere"),
+        ("design", "load", database, "nosuch"),
     ):
         done = call(*arguments)
         assert done.exit_code == 2, done.output
@@ -227,7 +230,7 @@ def test_faults_of_install_and_load_are_bad_input(database: str) -> None:
 
 @pytest.mark.parametrize("json_wanted", [True, False])
 def test_doctor_names_each_probe_and_the_grant_that_helps(database: str, json_wanted: bool) -> None:
-    assert call("install", database, "status", "--schema", "public").exit_code == 0
+    assert call("design", "install", database, "status", "--schema", "public").exit_code == 0
     healthy = call("doctor", database, *(["--output", "json"] if json_wanted else []))
     assert healthy.exit_code == 0, healthy.output
     if json_wanted:
@@ -310,9 +313,9 @@ def test_the_index_that_doctor_proposes_for_a_partitioned_table_can_be_made_and_
 
 
 def test_designs_lists_all_and_where_they_install() -> None:
-    rows = valid(call("designs", "--output", "json").stdout, "designs")["designs"]
+    rows = valid(call("design", "list", "--output", "json").stdout, "designs")["designs"]
     known = {row["name"]: row["installs_on"] for row in rows}
     assert set(known) == set(TRAITS)
     assert "postgres" in known["ring"]
     assert known["service_broker"] == []
-    assert all(name in call("designs").stdout for name in known)
+    assert all(name in call("design", "list").stdout for name in known)

@@ -28,8 +28,8 @@ NOTE = "only queues that qmon installed are shown; qmon queues lists tables that
 
 def test_the_first_example_of_the_designs_works_as_it_is_written(database: str) -> None:
     text = (ROOT / "docs" / "queue-designs.md").read_text("utf-8")
-    commands = re.findall(r"^    qmon (install|designs show) (.*)$", text, re.MULTILINE)[:2]
-    assert [name for name, _ in commands] == ["install", "designs show"]
+    commands = re.findall(r"^    qmon (design install|design show) (.*)$", text, re.MULTILINE)[:2]
+    assert [name for name, _ in commands] == ["design install", "design show"]
     for name, rest in commands:
         done = call(*name.split(), *(database if word == "shop" else word for word in shlex.split(rest)))
         assert done.exit_code == 0, done.output
@@ -40,14 +40,14 @@ def test_status_says_that_guessed_queues_are_not_shown_next_to_installed_ones(da
         query(database, statement)
     before = call("status", database)
     assert "jobs" in before.stdout and NOTE not in before.stderr
-    assert call("install", database, "fifo", "--schema", "public").exit_code == 0
+    assert call("design", "install", database, "fifo", "--schema", "public").exit_code == 0
     after = call("status", database)
     assert "jobs" not in after.stdout and NOTE in after.stderr
     assert "jobs" in call("queues", database).stdout
 
 
 def test_split_tables_that_are_known_by_shape_alone_have_one_design(database: str) -> None:
-    assert call("install", database, "batch_fast", "--schema", "public", "--queue", "mails").exit_code == 0
+    assert call("design", "install", database, "batch_fast", "--schema", "public", "--queue", "mails").exit_code == 0
     query(database, "DROP SCHEMA qmon CASCADE")
     told = call("queues", database).stdout
     assert re.search(r"^mails +batch_fast +public\.mails +likely, by shape", told, re.MULTILINE), told

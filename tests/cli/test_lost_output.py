@@ -21,8 +21,8 @@ PRINTED: Final = (
     ("--help",),
     ("purge", "--help"),
     ("help", "acting"),
-    ("designs", "--output", "json"),
-    ("libraries", "--output", "csv"),
+    ("design", "list", "--output", "json"),
+    ("design", "list", "--output", "csv"),
 )
 FULL: Final = "qmon: cannot write to standard output: No space left on device\n"
 # Redirections by which output is lost.
@@ -64,7 +64,7 @@ def test_streams_that_are_closed_change_no_code(arguments: tuple[str, ...], redi
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(("status", NOWHERE), 1), (("designs", "--frob"), 2)], ids=str)
+@pytest.mark.parametrize(("arguments", "code"), [(("status", NOWHERE), 1), (("design", "list", "--frob"), 2)], ids=str)
 def test_errors_keep_their_code(arguments: tuple[str, ...], code: int) -> None:
     assert {redirected: shell(arguments, redirected).returncode for redirected in LOST} == dict.fromkeys(LOST, code)
     assert unread(arguments)[0] == code
@@ -79,14 +79,14 @@ def test_a_check_whose_result_is_lost_is_unknown(arguments: tuple[str, ...]) -> 
 
 
 def test_commands_that_ask_a_server_end_in_the_same_way(database: str) -> None:
-    assert call("install", database, "fifo", "--schema", "public").exit_code == 0
+    assert call("design", "install", database, "fifo", "--schema", "public").exit_code == 0
     for arguments in (
         ("status", database),
         ("queues", database, "-o", "csv"),
         ("doctor", database),
         ("init", database, "--file", "-"),
         ("purge", database, "fifo", "--state", "ready", "--dry-run"),
-        ("load", database, "fifo", "--for", "10ms"),
+        ("design", "load", database, "fifo", "--for", "10ms"),
     ):
         full = shell(arguments, ">/dev/full")
         assert (full.returncode, full.stderr.splitlines()[-1:]) == (1, [FULL.rstrip()]), arguments

@@ -42,7 +42,7 @@ def two(own_home: Path, listener: Listener) -> Path:
 
 
 def test_a_trial_is_raised_and_cleared_at_each_receiver_or_those_named(two: Path, listener: Listener) -> None:
-    done = call("notify")
+    done = call("check", "--test-notice", "all")
     assert (done.exit_code, done.stdout) == (0, "chat: took it\non-call: took it\n")
     chat, cleared, trigger, resolve = listener.taken
     assert chat["text"].startswith("▲ WARNING qmon on ")
@@ -50,28 +50,28 @@ def test_a_trial_is_raised_and_cleared_at_each_receiver_or_those_named(two: Path
     assert cleared["text"].startswith("✓ CLEARED")
     assert (trigger["event_action"], resolve["event_action"]) == ("trigger", "resolve")
     assert trigger["dedup_key"] == resolve["dedup_key"]
-    assert call("notify", "chat").stdout == "chat: took it\n"
+    assert call("check", "--test-notice", "chat").stdout == "chat: took it\n"
 
 
 def test_a_trial_that_fails_says_why_and_no_secret(
     two: Path, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listener.answers.extend([403, 500])
-    done = call("notify")
+    done = call("check", "--test-notice", "all")
     assert done.exit_code == 1
     assert done.stdout == ("chat: answers 403 Forbidden\non-call: answers 500 Internal Server Error\n")
     monkeypatch.delenv("QMON_NOTIFY_CHAT")
     monkeypatch.setenv("QMON_NOTIFY_ON_CALL", f"{TOKEN} two words")
-    done = call("notify")
+    done = call("check", "--test-notice", "all")
     assert done.exit_code == 2
     assert "QMON_NOTIFY_ON_CALL: is no key" in done.stderr
-    done = call("notify", "chat")
+    done = call("check", "--test-notice", "chat")
     assert done.exit_code == 1
     assert "notices to chat: its URL is missing: set QMON_NOTIFY_CHAT, or store it" in done.stderr
     assert TOKEN not in done.output
-    assert call("notify", "chta").exit_code == 2
+    assert call("check", "--test-notice", "chta").exit_code == 2
     two.write_text("")
-    assert "there is no [[notify]]" in call("notify").stderr
+    assert "there is no [[notify]]" in call("check", "--test-notice", "all").stderr
 
 
 def test_who_needs_a_secret_that_is_missing_is_refused_before_anything_begins(

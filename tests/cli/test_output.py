@@ -22,11 +22,9 @@ COMMANDS = [
     (("operations", "{shop}"), "operations", "operations", "id"),
     (("trash", "list", "{shop}"), "trash", "trash", "operation_id"),
     (("purge", "{shop}", "batch_split", "--state", "ready", "--dry-run"), "action", "", "plan_title"),
-    (("archive", "{shop}", "batch_split", "--until-empty"), "archive", "", "queue"),
-    (("load", "{shop}", "fifo", "--for", "500ms"), "load", "", "queue"),
-    (("designs",), "designs", "designs", "name"),
-    (("libraries",), "libraries", "libraries", "name"),
-    (("libraries", "pgmq"), "libraries", "libraries", "name"),
+    (("design", "archive", "{shop}", "batch_split", "--until-empty"), "archive", "", "queue"),
+    (("design", "load", "{shop}", "fifo", "--for", "500ms"), "load", "", "queue"),
+    (("design", "list"), "designs", "designs", "name"),
     (("replay", "{recordings}", "--compare", "-2m", "-1s"), "compare", "differences", "queue"),
 ]
 
@@ -42,9 +40,9 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shop(database: str, own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     """A fifo and a batch_split with messages, and a purge that was done."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    assert call("install", database, "fifo", "batch_split", "--schema", "public").exit_code == 0
+    assert call("design", "install", database, "fifo", "batch_split", "--schema", "public").exit_code == 0
     for queue in ("fifo", "batch_split"):
-        assert call("load", database, queue, "--for", "500ms", "--poppers", "0").exit_code == 0
+        assert call("design", "load", database, queue, "--for", "500ms", "--poppers", "0").exit_code == 0
     done = call("purge", database, "batch_split", "--state", "ready", "--max", "1", "--yes", "--reason", "a test")
     assert done.exit_code == 0, done.output
     return database

@@ -28,11 +28,7 @@ COMMANDS = (
     "init",
     "doctor",
     "setup",
-    "designs",
-    "install",
-    "uninstall",
-    "load",
-    "archive",
+    "design",
 )
 NOWHERE = "postgresql://me:s3cretword@127.0.0.1:1/shop"
 
@@ -77,8 +73,8 @@ def test_each_command_has_help_and_an_example(command: str) -> None:
         (["setup", "x", "--role", "king"], "king"),
         (["queues"], "TARGET"),
         (["quques"], "quques"),
-        (["install", "x", "fifo"], "--schema"),
-        (["install", "x", "fifo", "ring", "--schema", "s", "--queue", "q"], "one by one"),
+        (["design", "install", "x", "fifo"], "--schema"),
+        (["design", "install", "x", "fifo", "ring", "--schema", "s", "--queue", "q"], "one by one"),
         (["demo", "--headless"], "--for"),
     ],
 )
@@ -135,7 +131,7 @@ def test_a_reader_that_goes_away_is_no_error(database: str) -> None:
     make(database, ARTICLES["fifo"])
     reading, writing = os.pipe()
     os.close(reading)
-    for arguments in (("queues", database), ("designs", "--output", "json"), ("--help",)):
+    for arguments in (("queues", database), ("design", "list", "--output", "json"), ("--help",)):
         done = subprocess.run(
             program(*arguments), env=surroundings(), stdout=writing, stderr=subprocess.PIPE, text=True, check=False
         )
@@ -145,9 +141,9 @@ def test_a_reader_that_goes_away_is_no_error(database: str) -> None:
 
 
 def test_an_interrupt_ends_a_load_quietly_with_130_and_leaves_no_session(database: str) -> None:
-    assert call("install", database, "fifo", "--schema", "public").exit_code == 0
+    assert call("design", "install", database, "fifo", "--schema", "public").exit_code == 0
     load = subprocess.Popen(
-        program("load", database, "fifo", "--for", "10m", "--pushers", "1", "--poppers", "1"),
+        program("design", "load", database, "fifo", "--for", "10m", "--pushers", "1", "--poppers", "1"),
         env=surroundings(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -164,9 +160,9 @@ def test_an_interrupt_ends_a_load_quietly_with_130_and_leaves_no_session(databas
 
 
 def test_sigterm_ends_a_load_with_what_it_came_to(database: str) -> None:
-    assert call("install", database, "fifo", "--schema", "public").exit_code == 0
+    assert call("design", "install", database, "fifo", "--schema", "public").exit_code == 0
     load = subprocess.Popen(
-        program("load", database, "fifo", "--for", "10m", "--pushers", "1", "--poppers", "0"),
+        program("design", "load", database, "fifo", "--for", "10m", "--pushers", "1", "--poppers", "0"),
         env=surroundings(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -182,9 +178,9 @@ def test_sigterm_ends_a_load_with_what_it_came_to(database: str) -> None:
 
 
 def test_a_load_that_pushed_nothing_has_failed(database: str) -> None:
-    assert call("install", database, "fifo", "--schema", "public").exit_code == 0
+    assert call("design", "install", database, "fifo", "--schema", "public").exit_code == 0
     query(database, "ALTER FUNCTION fifo_push RENAME TO gone")
-    done = run("load", database, "fifo", "--for", "1s", "--pushers", "1", "--poppers", "0")
+    done = run("design", "load", database, "fifo", "--for", "1s", "--pushers", "1", "--poppers", "0")
     assert done.returncode == 1
     assert done.stdout.startswith("fifo: pushed 0 (")
     assert "fifo: nothing was pushed" in done.stderr
@@ -239,7 +235,7 @@ def test_a_size_is_that_of_the_payload_or_says_that_it_is_the_stored_one(
     database: str, type_name: str, size: str
 ) -> None:
     """The server has packed it; of some types only unpacking would tell how large it is."""
-    assert call("install", database, "fifo", "--schema", "public").exit_code == 0
+    assert call("design", "install", database, "fifo", "--schema", "public").exit_code == 0
     query(database, f"ALTER TABLE fifo ALTER payload TYPE {type_name} USING NULL")
     packed = "repeat('ab', 5000000)" if type_name != "json" else "to_json(repeat('ab', 5000000))"
     query(database, f"INSERT INTO fifo (payload) SELECT CAST({packed} AS {type_name})")
@@ -268,9 +264,9 @@ def on_a_terminal(*arguments: str, **more: str) -> str:
 
 
 def test_colours_only_on_a_terminal_that_wants_them() -> None:
-    assert "\x1b[" in on_a_terminal("designs")
-    assert "\x1b[" not in on_a_terminal("designs", NO_COLOR="1")
-    assert "\x1b[" not in run("designs").stdout
+    assert "\x1b[" in on_a_terminal("design", "list")
+    assert "\x1b[" not in on_a_terminal("design", "list", NO_COLOR="1")
+    assert "\x1b[" not in run("design", "list").stdout
 
 
 def test_shell_completion_names_the_commands() -> None:

@@ -35,9 +35,9 @@ COMMANDS: Final = {
     "purge": ["purge", "shop", "jobs", "--state", "ready", "--yes"],
     "pause": ["pause", "shop", "jobs", "--yes"],
     "undo": ["undo", "shop", "261126-000000-abcd", "--yes"],
-    "install": ["install", "shop", "fifo", "--schema", "public"],
+    "install": ["design", "install", "shop", "fifo", "--schema", "public"],
     "setup": ["setup", "shop"],
-    "archive": ["archive", "shop", "jobs", "--until-empty"],
+    "archive": ["design", "archive", "shop", "jobs", "--until-empty"],
     "init": ["init", "{url}", "-f", "{folder}/new.toml"],
 }
 # What qmon sends when it has logged in.
@@ -94,7 +94,7 @@ def test_every_command_ends_by_itself(
 def test_the_second_ctrl_c_ends_archiving_and_its_batch_is_unsure(quiet: Tunnel, own_home: Path) -> None:
     made(quiet.direct, "batch_fast", "orders")
     quiet.silence_at(b'"orders_archive"(', passes=True)
-    child = started(["archive", quiet.url, "orders", "--output", "json"], own_home)
+    child = started(["design", "archive", quiet.url, "orders", "--output", "json"], own_home)
     try:
         assert quiet.silent.wait(60)
         child.send_signal(signal.SIGINT)

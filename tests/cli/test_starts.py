@@ -16,18 +16,17 @@ pytestmark = pytest.mark.server  # it tries to reach one
 
 NAMES: Final = tuple(name for names in COMMANDS.values() for name in names)
 NOWHERE: Final = "postgresql://me@127.0.0.1:1/none"
-QUEUE: Final = ("requeue", "redrive", "purge", "pause", "resume", "repair", "load", "archive", "uninstall")
+QUEUE: Final = ("requeue", "purge", "pause", "resume", "repair", "design load", "design archive", "design uninstall")
 WITH_TARGET: Final = {
-    **{name: (NOWHERE,) for name in ("status", "check", "queues", "init", "doctor", "setup", "bench")},
+    **{name: (NOWHERE,) for name in ("status", "check", "queues", "init", "doctor", "setup", "design bench")},
     **{name: (NOWHERE, "q") for name in QUEUE},
     "undo": (NOWHERE, "1"),
-    "end-blocker": (NOWHERE, "1"),
+    "end-session": (NOWHERE, "1"),
     "operations": (NOWHERE,),
-    "trash": ("list", NOWHERE),
-    "gate": ("install", NOWHERE, "q"),
-    "install": (NOWHERE, "naive", "--schema", "q"),
+    "trash list": (NOWHERE,),
+    "design install": (NOWHERE, "naive", "--schema", "q"),
 }
-ALONE: Final = {"designs": (), "libraries": (), "targets": (), "help": ("recording",)}
+ALONE: Final = {"design list": (), "targets": (), "help": ("recording",)}
 SAVED: Final = ("replay", "export")
 
 
@@ -38,10 +37,10 @@ def test_each_shows_its_help(name: str) -> None:
     assert f"Usage: qmon {name}" in done.stdout
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name in WITH_TARGET])
+@pytest.mark.parametrize("name", WITH_TARGET)
 def test_without_a_server_each_says_so(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done = call(name, *WITH_TARGET[name])
+    done = call(*name.split(), *WITH_TARGET[name])
     assert done.exit_code == (3 if name == "check" else 1), done.output
     assert "nothing listens on 127.0.0.1 port 1" in done.output
 
@@ -54,7 +53,7 @@ def test_the_dashboard_asks_for_a_terminal() -> None:
 
 @pytest.mark.parametrize("name", ALONE)
 def test_what_needs_no_server_works(name: str) -> None:
-    done = call(name, *ALONE[name])
+    done = call(*name.split(), *ALONE[name])
     assert done.exit_code == 0
     assert done.stdout
 

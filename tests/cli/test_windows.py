@@ -50,8 +50,10 @@ def test_every_test_is_imported_commands_start_and_files_are_locked_renamed_and_
 
 
 def test_a_queue_is_installed_loaded_recorded_and_shown_again(database: str, tmp_path: Path) -> None:
-    qmon("install", database, "naive", "--schema", "public", home=tmp_path)
-    done = json.loads(qmon("load", database, "naive", *ONE_EACH, "--for", "1s", "--output", "json", home=tmp_path))
+    qmon("design", "install", database, "naive", "--schema", "public", home=tmp_path)
+    done = json.loads(
+        qmon("design", "load", database, "naive", *ONE_EACH, "--for", "1s", "--output", "json", home=tmp_path)
+    )
     assert done["totals"]["pushed"] > 0
     assert done["totals"]["errors"] == 0
     assert ",naive,naive," in qmon("status", database, "--output", "csv", home=tmp_path).splitlines()[1]

@@ -28,7 +28,7 @@ Version = tuple[int, int]
 # Names, or how they begin, of files that no test of the contract runs, and where they are used.
 SPARED: Final[dict[EngineName, dict[str, str]]] = {
     "postgres": {
-        "action/bench/": "qmon bench has tests of its own",
+        "action/bench/": "qmon design bench has tests of its own",
         "action/operate/still_at": "rows without a key have tests of their own",
         "action/pause/attempt": "it is refused, as it should be",
         "action/pause/gate_trigger_rows": "partitions have tests of their own",

@@ -101,11 +101,11 @@ def test_an_operator_may_do_everything_and_nothing_else(
         archived(url, batch)
         with connected(clean_roles, autocommit=False) as blocker:
             blocker.execute("INSERT INTO jobs VALUES (1)")
-            ended = operator.end_blocker(pid(blocker), None)
+            ended = operator.end_session(pid(blocker), None)
             assert "only a superuser may end it" in (ended.plan.refused or "")
         with login(clean_roles, "monitor") as other, connected(other, autocommit=False) as blocker:
             blocker.execute("SELECT pg_advisory_xact_lock(1)").fetchall()
-            assert applied(operator.end_blocker(pid(blocker), None)).done == 1
+            assert applied(operator.end_session(pid(blocker), None)).done == 1
         kept_out(
             url, "TRUNCATE batch_fast", "DROP TABLE batch_fast", "SELECT * FROM jobs", "INSERT INTO jobs VALUES (2)"
         )
@@ -157,7 +157,7 @@ def refused_all(
         "install gate": operator.install_gate(jobs),
         "remove gate": operator.remove_gate(jobs),
         "repair": operator.repair(queues["ring"]),
-        "end blocker": operator.end_blocker(session, None),
+        "end blocker": operator.end_session(session, None),
     }
     reads = {"pauses", "library_paused", "message"}
     there = {name for name, _ in inspect.getmembers(Operator, inspect.isfunction) if not name.startswith("_")}

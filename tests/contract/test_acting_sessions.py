@@ -16,7 +16,7 @@ import pytest
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, OperationState, OwnerState
-from qmon.operate.actions.end_blocker import prepare_end_blocker
+from qmon.operate.actions.end_session import prepare_end_session
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.actions.sessions import EndSessions
 from qmon.operate.context import Permission, ReadOnly
@@ -78,7 +78,7 @@ def test_the_plan_says_who_may_block_the_next(database: str, blocker: pyodbc.Con
     query(database, "INSERT INTO items VALUES (3, 'x')")
 
     def told() -> str:
-        return "\n".join(prepare_end_blocker(context, session, began(database, session)).plan.consequences)
+        return "\n".join(prepare_end_session(context, session, began(database, session)).plan.consequences)
 
     both = "DO $$ BEGIN UPDATE items SET note = 'e' WHERE id = 3; UPDATE items SET note = 'e' WHERE id = 1; END $$"
     with waiting(database, both):
@@ -92,9 +92,9 @@ def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc
     session = pid(blocker)
     context = desk_at(database, tmp_path)
     with waiting(database) as waiter:
-        prepared = prepare_end_blocker(context, session, began(database, session))
+        prepared = prepare_end_session(context, session, began(database, session))
         plan = prepared.plan
-        assert (plan.kind, plan.count, plan.refused, plan.undo.possible) == (Kind.END_BLOCKER, 1, None, False)
+        assert (plan.kind, plan.count, plan.refused, plan.undo.possible) == (Kind.END_SESSION, 1, None, False)
         told = "\n".join((*plan.consequences, *plan.risks))
         assert "mailer" in told and "blocks 1 session, 1 of them directly: shop" in told and "rolled back" in told
         assert "pg_terminate_backend" in plan.sql[0]
@@ -103,7 +103,7 @@ def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc
     assert (result.state, result.done, result.skipped, result.changed) == (OperationState.DONE, 1, 0, 0)
     assert not there(database, session)
     assert query(database, "SELECT note FROM items WHERE id = 1") == [("d",)]
-    assert query(database, "SELECT kind, state, done FROM qmon.operations") == [("end-blocker", "done", 1)]
+    assert query(database, "SELECT kind, state, done FROM qmon.operations") == [("end-session", "done", 1)]
 
 
 @pytest.mark.parametrize("savepoints", [False, True])
@@ -122,7 +122,7 @@ def test_what_runs_is_cancelled_and_its_session_lives(
         active = f"SELECT 1 FROM pg_stat_activity WHERE pid = {session} AND state = 'active'"
         wait_until(lambda: query(database, active), what="the statement runs")
         context = desk_at(database, tmp_path)
-        prepared = prepare_end_blocker(context, session, None)
+        prepared = prepare_end_session(context, session, None)
         assert "pg_cancel_backend" in prepared.plan.sql[0]
         result = applied(prepared)
         thread.join(30)
@@ -131,7 +131,7 @@ def test_what_runs_is_cancelled_and_its_session_lives(
         assert (result.done, result.skipped) == ((0, 1) if savepoints else (1, 0))
         if savepoints:
             assert "savepoints" in result.notes[0]
-            assert applied(prepare_end_blocker(context, session, None)).done == 1
+            assert applied(prepare_end_session(context, session, None)).done == 1
             assert not there(database, session)
         assert query(database, "SELECT note FROM items WHERE id = 1 FOR UPDATE NOWAIT") == [("a",)]
 
@@ -141,10 +141,10 @@ def test_another_session_by_the_same_number_is_never_ended(
 ) -> None:
     session = pid(blocker)
     context = desk_at(database, tmp_path)
-    refused = prepare_end_blocker(context, session, began(database, session) - 60).plan.refused
+    refused = prepare_end_session(context, session, began(database, session) - 60).plan.refused
     assert refused is not None and "another one by now" in refused
     # The same start, but the server gives the number away between plan and apply.
-    prepared = prepare_end_blocker(context, session, began(database, session))
+    prepared = prepare_end_session(context, session, began(database, session))
     assert isinstance(prepared._work, EndSessions)
     (planned,) = prepared._work.sessions
     prepared._work = EndSessions((replace(planned, started_us=planned.started_us - 1),))
@@ -157,7 +157,7 @@ def test_whose_transaction_is_another_by_now_is_left_alone(
     database: str, blocker: pyodbc.Connection, tmp_path: Path
 ) -> None:
     session = pid(blocker)
-    prepared = prepare_end_blocker(desk_at(database, tmp_path), session, None)
+    prepared = prepare_end_session(desk_at(database, tmp_path), session, None)
     blocker.commit()
     blocker.execute("UPDATE items SET note = 'e' WHERE id = 2")
     result = applied(prepared)
@@ -175,10 +175,10 @@ def test_who_has_gone_holds_nothing_or_is_ours_is_refused(
     blocker.commit()
 
     def refused(number: int) -> str:
-        plan = prepare_end_blocker(context, number, None).plan
+        plan = prepare_end_session(context, number, None).plan
         assert plan.refused is not None and plan.count == 0
         with pytest.raises(BadInput):
-            applied(prepare_end_blocker(context, number, None))
+            applied(prepare_end_session(context, number, None))
         return plan.refused
 
     assert "blocks nobody" in refused(session)
@@ -189,7 +189,7 @@ def test_who_has_gone_holds_nothing_or_is_ours_is_refused(
     assert "checkpointer" in refused(int(str(background)))
     assert "no prepared transaction" in refused(0)
     with pytest.raises(BadInput):
-        prepare_end_blocker(context, -1, None)
+        prepare_end_session(context, -1, None)
     assert query(database, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
 
 
@@ -202,12 +202,12 @@ def test_a_role_without_the_right_is_told_the_grant(database: str, blocker: pyod
         with connected(database.replace("postgres@", f"{role}_victim@", 1), autocommit=False) as victim:
             context = desk_at(database.replace("postgres@", f"{role}@", 1), tmp_path)
             session = pid(victim)
-            refused = prepare_end_blocker(context, session, None).plan.refused
+            refused = prepare_end_session(context, session, None).plan.refused
             assert refused is not None and f"GRANT pg_signal_backend TO {role}" in refused
-            superuser = prepare_end_blocker(context, pid(blocker), None).plan.refused
+            superuser = prepare_end_session(context, pid(blocker), None).plan.refused
             assert superuser is not None and "only a superuser" in superuser
             query(database, f"REVOKE pg_read_all_stats FROM {role}")
-            refused = prepare_end_blocker(context, session, None).plan.refused
+            refused = prepare_end_session(context, session, None).plan.refused
             assert refused is not None and f"GRANT pg_read_all_stats TO {role}" in refused
     finally:
         query(database, f"DROP ROLE {role}")
@@ -220,9 +220,9 @@ def test_nothing_is_ended_read_only_or_without_what_a_prod_target_asks_for(
     session = pid(blocker)
     context = desk_at(database, tmp_path, read_only="--read-only")
     with pytest.raises(ReadOnly):
-        applied(prepare_end_blocker(context, session, None))
+        applied(prepare_end_session(context, session, None))
     prod = desk_at(database, tmp_path, prod=True)
-    prepared = prepare_end_blocker(prod, session, None)
+    prepared = prepare_end_session(prod, session, None)
     for wrong in (Permission("why"), Permission("", f"session {session}"), Permission("why", f"session {session + 1}")):
         with pytest.raises(BadInput):
             applied(prepared, wrong)

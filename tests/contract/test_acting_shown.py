@@ -78,6 +78,6 @@ def test_the_plan_to_end_a_session_shows_no_password(database: str, tmp_path: Pa
         blocker.execute("INSERT INTO items VALUES (1)")
         session = int(blocker.execute("SELECT pg_backend_pid()").fetchval())
         blocker.execute(statement).fetchall()
-        plan = Operator(desk_at(database, tmp_path)).end_blocker(session, None).plan
+        plan = Operator(desk_at(database, tmp_path)).end_session(session, None).plan
     assert any("its last statement" in line and "***" in line for line in plan.consequences)
     assert "geheim" not in str(plan)

@@ -303,18 +303,18 @@ def test_a_session_that_holds_up_others_is_ended_and_no_other_one(
             thread.start()
 
             def held_up() -> bool:
-                plan = operator.end_blocker(holder.session_id, None).plan
+                plan = operator.end_session(holder.session_id, None).plan
                 return any("blocks 1 session" in line for line in plan.consequences)
 
             wait_until(held_up, what="somebody waits")
-            assert "another one by now" in str(operator.end_blocker(holder.session_id, 1.0).plan.refused)
-            assert finished(applied(operator.end_blocker(holder.session_id, None))) == 1
+            assert "another one by now" in str(operator.end_session(holder.session_id, 1.0).plan.refused)
+            assert finished(applied(operator.end_session(holder.session_id, None))) == 1
             thread.join(30)
         assert rows(waiter, "SELECT place FROM jobs") == ((2,),)
-    assert operator.end_blocker(0, None).plan.refused
+    assert operator.end_session(0, None).plan.refused
     with place.opened() as ours:
-        assert "qmon's own" in str(operator.end_blocker(ours.session_id, None).plan.refused)
-    assert [each.kind for each in operator.operations()] == [Kind.END_BLOCKER]
+        assert "qmon's own" in str(operator.end_session(ours.session_id, None).plan.refused)
+    assert [each.kind for each in operator.operations()] == [Kind.END_SESSION]
 
 
 @pytest.mark.parametrize("design", some(ARCHIVING, ("flag", "batch_split")))

@@ -218,7 +218,7 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
             assert finished(applied(prepared)) == 1
         with mailer.place.opened(application="mailer") as popper, rolled_back(popper):
             assert place.pop(popper, layouts["fifo"]) is not None
-            assert finished(applied(operator.end_blocker(popper.session_id, None))) == 1
+            assert finished(applied(operator.end_session(popper.session_id, None))) == 1
         assert {each.state for each in operator.operations()} == {OperationState.DONE}
         for text in KEPT_OUT[place.engine.name]:
             refused(anna.place, text)
@@ -322,7 +322,7 @@ def everything(operator: Operator, shop: Shop, session: int) -> dict[str, Prepar
         "install a gate": operator.install_gate(jobs),
         "remove a gate": operator.remove_gate(jobs),
         "repair": operator.repair(layouts["ring"]),
-        "end a blocker": operator.end_blocker(session, None),
+        "end a blocker": operator.end_session(session, None),
     }
 
 

@@ -106,7 +106,7 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
                 then = seen(watched, "status", "strict_fifo")
                 assert "1 with a dead owner" in proof(then["status"])
                 assert f"session {sleeper.session_id} " in proof(then["strict_fifo"])
-                ended = applied(operator.end_blocker(sleeper.session_id, None))
+                ended = applied(operator.end_session(sleeper.session_id, None))
                 assert (ended.state, ended.done) == (OperationState.DONE, 1)
                 wait_until(lambda: popped, what="the popper goes on")
             watched.queue("status", lambda q: q.stuck.value == 1)
@@ -116,7 +116,7 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
             watched.view(lambda v: all(WANTED[name] not in codes(v)[name] for name in ("status", "strict_fifo")))
             assert watched.view().failures == ()
         assert popped[0] is not None
-        assert {operation.kind.value for operation in operator.operations()} == {"end-blocker", "requeue"}
+        assert {operation.kind.value for operation in operator.operations()} == {"end-session", "requeue"}
         counts = load.counts
         for name in ("fifo", "naive", "heap"):
             statements = Statements(place.engine, layouts[name], connection.version)

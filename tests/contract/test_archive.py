@@ -161,14 +161,16 @@ def test_until_empty_takes_what_is_done_and_leaves_the_rest(database: str, desig
     layout = filled(database, design, 100, finished=60, taken=15)
     column, finished = done(layout)
     before = query(database, f"SELECT * FROM orders WHERE {column} <> {finished} ORDER BY 1, 2")
-    told = call("archive", database, "orders", "--batch", "25", "--pause-ms", "0", "--until-empty", "--output", "json")
+    told = call(
+        "design", "archive", database, "orders", "--batch", "25", "--pause-ms", "0", "--until-empty", "--output", "json"
+    )
     assert told.exit_code == 0, told.output
     result = valid(told.stdout, "archive")
     assert (result["queue"], result["archived"], result["ended"]) == ("orders", 60, "empty")
     assert result["batches"] >= 3  # more where a slow machine made it take less at a time
     assert query(database, f"SELECT * FROM orders WHERE {column} <> {finished} ORDER BY 1, 2") == before
     assert (len(before), count(database, "orders"), count(database, "orders_archive_log")) == (40, 40, 60)
-    again = call("archive", database, "orders", "--until-empty")
+    again = call("design", "archive", database, "orders", "--until-empty")
     assert "orders: archived 0 messages in 0 batches" in again.stdout
     assert "nothing is left to archive" in again.stdout
 
@@ -178,21 +180,23 @@ def test_one_killed_in_the_middle_of_a_batch_has_moved_nothing_of_it(database: s
     waiting = "pg_stat_activity WHERE application_name = 'qmon archive' AND wait_event_type = 'Lock'"
     with connected(database, autocommit=False) as other:
         other.execute("LOCK TABLE orders_data IN EXCLUSIVE MODE")  # copied already, not yet deleted
-        with subprocess.Popen(program("archive", database, "orders"), env=surroundings()) as process:
+        with subprocess.Popen(program("design", "archive", database, "orders"), env=surroundings()) as process:
             wait_until(lambda: count(database, waiting), what="it is in the middle of a batch")
             process.kill()
         gone = "pg_stat_activity WHERE application_name = 'qmon archive'"
         wait_until(lambda: not count(database, gone), what="its session gives up the lock and ends")
         other.rollback()
     assert [count(database, name) for name in ("orders", "orders_data", "orders_archive_log")] == [30, 30, 0]
-    assert call("archive", database, "orders", "--until-empty").exit_code == 0
+    assert call("design", "archive", database, "orders", "--until-empty").exit_code == 0
     assert [count(database, name) for name in ("orders", "orders_data", "orders_archive_log")] == [0, 0, 30]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_between_two_batches_with_exit_code_0(database: str, number: signal.Signals) -> None:
     filled(database, "batch_fast", 300, finished=300)
-    arguments = program("archive", database, "orders", "--batch", "10", "--pause-ms", "50", "--output", "json")
+    arguments = program(
+        "design", "archive", database, "orders", "--batch", "10", "--pause-ms", "50", "--output", "json"
+    )
     with subprocess.Popen(arguments, env=surroundings(), stdout=subprocess.PIPE, text=True) as process:
         wait_until(lambda: count(database, "orders_archive_log") >= 20, what="it archives")
         process.send_signal(number)
@@ -264,7 +268,7 @@ def test_what_cannot_be_archived_is_one_line_and_exit_code_2(database: str) -> N
         (("orders", "--batch", "0"), "Invalid value for '--batch'"),
     )
     for arguments, words in cases:
-        told = call("archive", database, *arguments)
+        told = call("design", "archive", database, *arguments)
         assert told.exit_code == 2
         assert words in " ".join(told.stderr.replace("│", " ").split())
         assert "Traceback" not in told.output
@@ -300,5 +304,5 @@ def test_a_read_only_target_is_refused(database: str, tmp_path: Path) -> None:
     made(database, "flag")
     place = tmp_path / "qmon.toml"
     place.write_text(f'[target.shop]\nconnect = "{database}"\nread_only = true\n')
-    told = call("archive", "shop", "orders", "--config", str(place))
+    told = call("design", "archive", "shop", "orders", "--config", str(place))
     assert (told.exit_code, "qmon.toml says read_only = true; nothing was changed" in told.stderr) == (2, True)

@@ -192,8 +192,8 @@ def test_what_is_shown_is_exactly_what_can_be_ended(url: str, tmp_path: Path) ->
         top = place(seen(watched, 1), a)
         operator = Operator(open_context(target_of(url)))
         assert top.session.started_at is not None
-        assert operator.end_blocker(a, top.session.started_at).plan.refused is None
-        refused = operator.end_blocker(a, top.session.started_at - 1.0).plan.refused
+        assert operator.end_session(a, top.session.started_at).plan.refused is None
+        refused = operator.end_session(a, top.session.started_at - 1.0).plan.refused
         assert refused is not None
         assert "another one by now" in refused
 

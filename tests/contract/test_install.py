@@ -185,12 +185,12 @@ def test_uninstall_waits_for_nobody(database: str) -> None:
     before = listing(database)
     with connected(database, autocommit=False) as popper:
         popper.execute("SELECT * FROM orders_pop()").fetchall()
-        told = cli("uninstall", database, "orders", "--yes")
+        told = cli("design", "uninstall", database, "orders", "--yes")
         assert told.exit_code == 1
         assert "a lock was not to be had in time" in told.stderr
         assert listing(database) == before
         popper.rollback()
-    assert cli("uninstall", database, "orders", "--yes").exit_code == 0
+    assert cli("design", "uninstall", database, "orders", "--yes").exit_code == 0
     assert listing(database) == []
 
 

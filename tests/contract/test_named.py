@@ -124,7 +124,7 @@ def test_every_command_says_so_and_none_acts(database: str, tmp_path: Path) -> N
         ("requeue", "shop", "orders", "--yes"),
         ("purge", "shop", "orders", "--older-than", "1s", "--yes"),
         ("pause", "shop", "orders", "--for", "1m", "--yes"),
-        ("gate", "install", "shop", "orders", "--yes"),
+        ("setup", "shop", "--gate", "orders", "--yes"),
     ):
         done = call(*acting, environment=environment)
         assert (done.exit_code, words in done.output) == (2, True), (acting, done.output)

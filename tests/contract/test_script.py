@@ -55,7 +55,7 @@ def psql(server: EmbeddedServer, url: str, script: str) -> subprocess.CompletedP
 
 
 def shown(design: str, queue: str, *more: str) -> str:
-    told = call("designs", "show", design, "--engine", "postgres", "--queue", queue, "--version", "18", *more)
+    told = call("design", "show", design, "--engine", "postgres", "--queue", queue, "--version", "18", *more)
     assert told.exit_code == 0, told.output
     return told.stdout
 
@@ -120,7 +120,7 @@ def test_several_subscribers(server: EmbeddedServer, database: str) -> None:
     ],
 )
 def test_what_cannot_be_shown_is_one_line_and_exit_code_2(arguments: tuple[str, ...], words: str) -> None:
-    told = call("designs", "show", *arguments)
+    told = call("design", "show", *arguments)
     assert told.exit_code == 2
     assert words in " ".join(told.stderr.replace("│", " ").split())
     assert told.stdout == ""

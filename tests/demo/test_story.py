@@ -33,7 +33,7 @@ from tests.tui.test_acting_real import Real
 
 _PATIENCE_S: Final = 150.0
 # What answers the steps, as the database keeps it.
-_DONE: Final = ("requeue", "resume", "pause", "end-blocker", "end-blocker")
+_DONE: Final = ("requeue", "resume", "pause", "end-session", "end-session")
 # More messages per second than any queue of the story needs.
 _MUCH: Final = 15.0
 _CALMER: Final = 0.1

@@ -201,9 +201,9 @@ class ScriptedOperator(Operator):
         """Remembered."""
         return self._prepared(Kind.REPAIR, layout.queue, Choice())
 
-    def end_blocker(self, session: int, started_at: float | None) -> PreparedAction:
+    def end_session(self, session: int, started_at: float | None) -> PreparedAction:
         """Remembered."""
-        return self._prepared(Kind.END_BLOCKER, f"session {session}", Choice(), session, started_at)
+        return self._prepared(Kind.END_SESSION, f"session {session}", Choice(), session, started_at)
 
     def install_gate(self, layout: Layout) -> PreparedAction:
         """Remembered."""

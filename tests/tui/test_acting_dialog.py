@@ -78,7 +78,7 @@ async def test_every_dialog_works_by_keyboard_at_80_by_24_and_cancel_is_the_defa
         (("p",), Kind.PAUSE),
         (("P",), Kind.PAUSE),
         (("u",), Kind.UNDO),
-        (("E",), Kind.END_BLOCKER),
+        (("E",), Kind.END_SESSION),
         (("down", "down", "R"), Kind.REPAIR),
     )
     script = Script(make=typed_plan)

@@ -42,7 +42,7 @@ async def planned(d: Driver, script: Script, count: int = 1) -> tuple[object, ..
         ("p", (Kind.PAUSE, "invoices", Choice(), Side.PUSHERS, 900.0)),
         ("P", (Kind.PAUSE, "invoices", Choice(), Side.POPPERS, 900.0)),
         ("u", (Kind.UNDO, "invoices", Choice(), "261121-071401-k7qd")),
-        ("E", (Kind.END_BLOCKER, "session 61", Choice(), 61, None)),
+        ("E", (Kind.END_SESSION, "session 61", Choice(), 61, None)),
     ],
 )
 @pytest.mark.parametrize("screen", ["1", "2"])

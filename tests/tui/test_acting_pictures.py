@@ -250,7 +250,7 @@ CASES: dict[str, tuple[Callable[[Kind, str, Choice], Plan], tuple[str, ...], Dia
     "resume": (resume_plan, ("p",), DialogStep.CONFIRM),
     "undo": (undo_plan, ("u",), DialogStep.CONFIRM),
     "repair": (repair_plan, ("down", "down", "R"), DialogStep.CONFIRM),
-    "end-blocker": (blocker_plan, ("E",), DialogStep.CONFIRM),
+    "end-session": (blocker_plan, ("E",), DialogStep.CONFIRM),
     "refused": (refused_plan, ("r",), DialogStep.REFUSED),
     "applying": (simple_plan, ("r",), DialogStep.APPLYING),
     "ended": (simple_plan, ("r",), DialogStep.ENDED),

@@ -123,7 +123,7 @@ async def test_enter_shows_the_whole_statement_and_e_ends_exactly_that_session()
         assert "AND StartedAt < now() - interval '5 m'" in " ".join(written.split())
         await d.press("E")
         await d.until(lambda: isinstance(d.app.screen, ActionDialog) and script.asked, "the plan")
-        assert script.asked[-1][0] is Kind.END_BLOCKER
+        assert script.asked[-1][0] is Kind.END_SESSION
         assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000)
         await d.press("escape", "down", "down", "E")
         await d.until(lambda: len(script.asked) == 2, "the next plan")

@@ -191,7 +191,7 @@ async def test_e_ends_exactly_the_session_that_holds_the_horizon() -> None:
         await d.give(waited_view())
         await d.press("3", "E")
         await d.until(lambda: isinstance(d.app.screen, ActionDialog) and script.asked, "the plan")
-        assert script.asked[-1][0] is Kind.END_BLOCKER
+        assert script.asked[-1][0] is Kind.END_SESSION
         assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000)
 
 

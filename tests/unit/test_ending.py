@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmon.model.operations import Pause, Side
-from qmon.operate.actions.end_blocker import _refused
+from qmon.operate.actions.end_session import _refused
 from qmon.operate.actions.pause import _already
 from qmon.operate.actions.pause_switch import HeldPause
 from qmon.operate.actions.sessions import Rights, SessionSample

@@ -279,7 +279,7 @@ def test_nothing_stays_however_the_program_ends(
     server: EmbeddedServer, database: str, number: signal.Signals, code: int, role: str
 ) -> None:
     """Pushers alone run empty loops before the designs are measured."""
-    command = program("bench", database, *LONG)
+    command = program("design", "bench", database, *LONG)
     with subprocess.Popen(command, env=surroundings(), stderr=subprocess.DEVNULL, start_new_session=True) as process:
         at_work = (
             f"SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '%load {role}' AND state = 'active'"
@@ -310,16 +310,14 @@ def test_the_command_prints_what_it_measured_and_writes_a_picture(
         return measured[0]
 
     monkeypatch.setattr("qmon.workload.bench.run.run_bench", brief)
-    plots = [tmp_path / "table.html", tmp_path / "csv.html", tmp_path / "json.svg"]
     printed = dict[str, str]()
-    for plot in plots:
-        made = call("bench", database, *PAIR, "--parts", "healthy,held", "--output", plot.stem, "--plot", str(plot))
+    for kind in ("table", "csv", "json"):
+        made = call("design", "bench", database, *PAIR, "--parts", "healthy,held", "--output", kind)
         assert made.exit_code == 0, made.stderr
         assert "creates the schema qmon_bench_" in made.stderr.splitlines()[0]
         assert made.stderr.count("cycles/s, push") == 4
         assert "\x1b" not in made.stdout + made.stderr
-        assert "<svg" in plot.read_text()
-        printed[plot.stem] = made.stdout
+        printed[kind] = made.stdout
     header = next(line for line in printed["table"].splitlines() if line.startswith("DESIGN"))
     assert header.split()[:4] == ["DESIGN", "CYCLES/s", "×", "NAIVE"]
     rows = list(csv.DictReader(printed["csv"].splitlines()))
@@ -330,7 +328,7 @@ def test_the_command_prints_what_it_measured_and_writes_a_picture(
 
 
 def test_the_program_measures_and_leaves_nothing(database: str) -> None:
-    made = run("bench", database, *PAIR, "--designs", "naive", "--parts", "healthy,held", "--output", "json")
+    made = run("design", "bench", database, *PAIR, "--designs", "naive", "--parts", "healthy,held", "--output", "json")
     assert made.returncode == 0, made.stderr
     assert "creates the schema qmon_bench_" in made.stderr.splitlines()[0]
     assert made.stderr.count("cycles/s, push") == 2
@@ -347,7 +345,7 @@ def test_the_program_measures_and_leaves_nothing(database: str) -> None:
 def test_a_target_that_is_not_to_be_loaded_is_refused(database: str, tmp_path: Path, mark: str, word: str) -> None:
     config = tmp_path / "qmon.toml"
     config.write_text(f'[target.shop]\nconnect = "{database}"\n{mark}\n')
-    made = run("bench", "shop", "--config", str(config), "--designs", "naive")
+    made = run("design", "bench", "shop", "--config", str(config), "--designs", "naive")
     assert made.returncode == 2
     assert word in made.stderr.splitlines()[-1]
     assert traces(database) == []
@@ -359,13 +357,11 @@ def test_a_target_that_is_not_to_be_loaded_is_refused(database: str, tmp_path: P
         (("--designs", "rings"), "there is no design 'rings' to measure here"),
         (("--batch", "1,x"), "--batch takes whole numbers"),
         (("--parts", "sick"), "there is no part 'sick'"),
-        (("--plot", "bench.png"), "an .svg or an .html file"),
-        (("--plot", "/nowhere/at/all.svg"), "there is no folder /nowhere/at"),
         (("--pushers", "0"), "Invalid value for '--pushers'"),
     ],
 )
 def test_what_cannot_be_is_one_line_and_nothing_is_made(database: str, arguments: tuple[str, ...], words: str) -> None:
-    made = run("bench", database, *arguments)
+    made = run("design", "bench", database, *arguments)
     assert made.returncode == 2
     assert words in made.stderr.splitlines()[-1]
     assert traces(database) == []

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import xml.etree.ElementTree as ET
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.cli.commands.bench.plot import draw, kind_of
-from qmon.cli.commands.bench.text import as_object, bar
+from qmon.cli.commands.design.bench_text import as_object, bar
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.workload.bench import histogram
@@ -178,20 +175,6 @@ def test_beside_a_dequeue_is_what_the_article_measured(design: str, told: tuple[
     (dequeue,) = report().dequeues
     (found,) = as_object(replace(report(), dequeues=(replace(dequeue, design=design),)))["dequeues"]
     assert tuple(found["article"].values()) == told
-
-
-def test_the_picture_is_good_xml_whatever_the_target_is_called() -> None:
-    root = ET.fromstring(draw(report(), "svg"))  # noqa: S314  # our own
-    texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert any(text is not None and text.startswith("<shop> & co") for text in texts)
-    assert len(list(root.iter("{http://www.w3.org/2000/svg}rect"))) == 5
-    assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) == 4
-    assert draw(report(), "html").startswith("<!doctype html>")
-
-
-def test_a_picture_of_another_kind_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"not 'bench.png'"):
-        kind_of(Path("bench.png"))
 
 
 @pytest.mark.parametrize(("share", "shown"), [(1.0, "████"), (0.5, "██"), (0.0, "▏"), (0.53125, "██▏")])

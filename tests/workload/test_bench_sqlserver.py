@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from qmon.cli.commands.bench.text import as_object, tell
+from qmon.cli.commands.design.bench_text import as_object, tell
 from qmon.engines.base import Session, Target
 from qmon.engines.odbc import OdbcConnection
 from qmon.engines.sql import queries

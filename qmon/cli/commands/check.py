@@ -98,11 +98,11 @@ def check(
     config: options.ConfigPath = None,
     warn: Annotated[
         list[str] | None,
-        typer.Option("--warn", "-w", metavar="RULE", help="WARNING where it is met, such as depth>1000; repeatable."),
+        typer.Option("--warn", "-w", metavar="RULE", help="WARNING if met, such as depth>1000; repeatable."),
     ] = None,
     crit: Annotated[
         list[str] | None,
-        typer.Option("--crit", metavar="RULE", help="CRITICAL where it is met, such as 'verdict=no pops'; repeatable."),
+        typer.Option("--crit", "-c", metavar="RULE", help="CRITICAL if met, such as 'verdict=no pops'; repeatable."),
     ] = None,
     polls: Annotated[int, typer.Option("--polls", min=1, max=1000, help="How often to poll; rates need two.")] = 2,
     timeout: Annotated[
@@ -112,7 +112,7 @@ def check(
             "-t",
             parser=options.seconds,
             metavar="TIME",
-            help="UNKNOWN after so long. [10s]",
+            help="UNKNOWN after this time. [10s]",
             show_default=False,
         ),
     ] = None,
@@ -120,13 +120,28 @@ def check(
         IfUnknown, typer.Option("--unknown", help="The result where the state of a queue is not known.")
     ] = IfUnknown.UNKNOWN,
     output: options.Output = "table",
+    test_notice: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--test-notice",
+            metavar="NAME",
+            help="Check nothing; send a test notice to this receiver of qmon.toml, or to all; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
-    """Check once, for Nagios or Icinga: exit 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; one line with performance data.
+    """Check targets once, as a plugin for Nagios or Icinga.
 
-    Without rules here the alerts of qmon.toml decide, and where none is about a queue, the severity of its verdict.
-    It is OK only by figures that are known: else it is UNKNOWN, or WARNING with --unknown warning. Bad input and a
-    target that cannot be reached are UNKNOWN. Several targets are checked at once; the result is that of the worst.
+    Prints one line with performance data. Exit codes: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. Without rules, the alerts
+    of qmon.toml decide, and for queues without alerts the severity of the verdict. Unknown figures make it UNKNOWN, or
+    WARNING with --unknown warning. Bad input and unreachable targets are UNKNOWN. With several targets, the worst
+    counts.
     """
+    if test_notice:
+        from qmon.cli.test_notice import send_test_notice
+
+        send_test_notice([] if "all" in test_notice else test_notice, config)
+        return
     from qmon import log
     from qmon.model.alerts.check import failed, warned
     from qmon.model.alerts.io import rules_from_texts

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qmon.cli.guard import FAILED
+from qmon.cli.library_page import page
 from qmon.cli.output import note, on_terminal, say, table
 from qmon.errors import BadInput
 from qmon.redact import without_secrets
+
+if TYPE_CHECKING:
+    from qmon.libraries.library import Library
 
 # Cells: longer lines are hard to read.
 _WIDEST = 100
@@ -24,7 +28,8 @@ def add_to(app: typer.Typer) -> None:
 
 def show(
     topic: Annotated[
-        list[str] | None, typer.Argument(metavar="[TOPIC]", help="A page, a verdict, or any other heading.")
+        list[str] | None,
+        typer.Argument(metavar="[TOPIC]", help="A page, verdict, queue library or heading."),
     ] = None,
     search: Annotated[
         str | None, typer.Option("--search", "-s", metavar="WORD", help="List the lines that hold this text.")
@@ -36,10 +41,22 @@ def show(
     words = " ".join(topic or ())
     if search is not None:
         _found(search, words)
+    elif words in _libraries():
+        say("\n".join(line for library in _libraries()[words] for line in page(library)).rstrip())
     elif words:
         _print(manual.topic(words))
     else:
         table(("TOPIC", "ABOUT"), [(page, manual.about(page)) for page in manual.pages()], wrap=1)
+
+
+def _libraries() -> dict[str, list[Library]]:
+    """Return the queue libraries that qmon knows, by name; a library on two engines has two."""
+    from qmon.libraries.catalogue import libraries
+
+    found: dict[str, list[Library]] = {}
+    for each in libraries():
+        found.setdefault(each.name, []).append(each)
+    return found
 
 
 def _found(word: str, page: str) -> None:

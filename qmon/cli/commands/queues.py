@@ -100,7 +100,7 @@ def _why(finding: Candidate) -> str:
 
 
 def _explain(listing: _Listing, *, named: bool) -> None:
-    nothing = ("no table has a name that a known library gives; qmon libraries lists them",)
+    nothing = ("no table has a name that a known library gives; qmon help libraries lists them",)
     for line in listing.resolved.explained or nothing:
         say(clean(f"{listing.target}: {line}" if named else line))
 
@@ -135,7 +135,7 @@ def _print(listings: Sequence[_Listing], *, named: bool) -> None:
     for each in listings:
         if not each.rows:
             where = f"{each.target}: " if named else ""
-            note(f"{where}no table here looks like a queue; name one in qmon.toml, or see: qmon install --help")
+            note(f"{where}no table here looks like a queue; name one in qmon.toml, or see: qmon design install --help")
         said = {layout.queue for layout in each.resolved.lost}
         problems = tuple(p for p in each.resolved.problems if p.grant or p.queue not in said)
         _problems(replace(each, resolved=replace(each.resolved, problems=problems)), say, named=named)

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qmon.cli import options
+from qmon.cli import completion, options
 from qmon.cli.output import clean, note, say
+from qmon.errors import BadInput
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from qmon.cli.session import ConnectedTarget
     from qmon.engines.base import Engine
     from qmon.monitor.catalog.resolve import Resolved
@@ -25,7 +28,8 @@ class RoleChoice(StrEnum):
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command("setup", epilog="Example: qmon setup orders-prod --print --role operator > for-the-dba.sql")(setup)
+    epilog = "Example: qmon setup orders-prod --print --role operator > for-the-dba.sql"
+    app.command("setup", epilog=epilog)(options.spread(setup))
 
 
 def setup(
@@ -35,11 +39,30 @@ def setup(
     role: Annotated[
         RoleChoice, typer.Option("--role", help="Who it is for: those who watch, or those who act too.")
     ] = RoleChoice.MONITOR,
+    gate: Annotated[
+        str | None,
+        typer.Option(
+            "--gate",
+            metavar="QUEUE",
+            help="Instead: install an insert trigger on this table, so that its producers can be paused.",
+            show_default=False,
+            autocompletion=completion.queues,
+        ),
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="With --gate: remove the trigger.")] = False,
+    *,
+    given: options.Given,
 ) -> None:
-    """Make qmon's own schema and its roles, with their rights on the queues found here. Watching needs neither.
+    """Create qmon's schema and roles in a database; watching needs neither.
 
-    What is there already is left alone; what our role may not do is printed for the DBA.
+    The roles get rights on the queues found here. qmon leaves existing objects alone, and prints the statements that
+    your role may not run, for the DBA.
     """
+    if gate is not None:
+        _gate(target, config, gate, given, remove=remove)
+        return
+    if remove:
+        raise BadInput("--remove needs --gate QUEUE")
     from qmon.cli.session import opened
     from qmon.operate.install import roles as steps
 
@@ -61,6 +84,21 @@ def setup(
             note("to end sessions, give it to the login as well: ALTER SERVER ROLE qmon_operator ADD MEMBER [login]")
     else:
         note(f"give it to those who log in: GRANT {name} TO their_role")
+
+
+def _gate(target: str, config: Path | None, queue: str, given: options.Given, *, remove: bool) -> None:
+    from qmon.cli.commands.act.run import on_queue
+    from qmon.model.operations import Kind
+
+    kind = Kind.REMOVE_GATE if remove else Kind.INSTALL_GATE
+    on_queue(
+        target,
+        config,
+        queue,
+        kind,
+        lambda at, layout: at.remove_gate(layout) if remove else at.install_gate(layout),
+        given,
+    )
 
 
 def _queues(at: ConnectedTarget) -> Resolved:

@@ -64,7 +64,7 @@ class BenchDequeue(TypedDict):
 
 
 class BenchReport(TypedDict):
-    """``qmon bench``."""
+    """``qmon design bench``."""
 
     schema: Literal[1]
     target: str

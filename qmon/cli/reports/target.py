@@ -138,19 +138,10 @@ class DesignReport(TypedDict):
 
 
 class DesignsReport(TypedDict):
-    """``qmon designs``."""
+    """``qmon design list``."""
 
     schema: Literal[1]
     designs: list[DesignReport]
-
-
-class LibraryReport(TypedDict):
-    """One queue library."""
-
-    name: str
-    engine: str
-    tested: str
-    docs: str
 
 
 class NamedTarget(TypedDict):
@@ -181,15 +172,8 @@ class TargetsReport(TypedDict):
     drivers: list[str]
 
 
-class LibrariesReport(TypedDict):
-    """``qmon libraries``."""
-
-    schema: Literal[1]
-    libraries: list[LibraryReport]
-
-
 class ArchiveReport(TypedDict):
-    """``qmon archive``: messages and batches; ``archive_rate``: messages per second."""
+    """``qmon design archive``: messages and batches; ``archive_rate``: messages per second."""
 
     schema: Literal[1]
     queue: str
@@ -203,7 +187,7 @@ class ArchiveReport(TypedDict):
 
 
 class LoadReport(TypedDict):
-    """``qmon load``: rates in messages per second."""
+    """``qmon design load``: rates in messages per second."""
 
     schema: Literal[1]
     queue: str

@@ -1,4 +1,4 @@
-"""The registry that ``qmon install`` keeps in the database: its queues, or why it cannot be read."""
+"""The registry that ``qmon design install`` keeps in the database: its queues, or why it cannot be read."""
 
 from __future__ import annotations
 
@@ -54,6 +54,6 @@ def registered(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool
         try:
             layouts.append(layout_from_json(row.layout, where=f"registry of {row.queue}"))
         except BadInput as problem:
-            reason = f"{problem}; qmon install writes it anew"
+            reason = f"{problem}; qmon design install writes it anew"
             problems.append(ProbeFailure("registry", reason, row.queue, gone=True))
     return layouts, problems, True

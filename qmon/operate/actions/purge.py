@@ -13,7 +13,7 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, Kind, Plan, Undo
+from qmon.model.operations import Choice, Kind, Nothing, Plan, Undo
 from qmon.model.text import duration
 from qmon.operate.actions import undo_tables
 from qmon.operate.context import OperatorContext
@@ -82,7 +82,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             consequences=_consequences(context, layout, strategy),
             risks=_risks(wanted),
             consent=context.consent(count),
-            refused=why or (None if count else "no message matches: nothing to do"),
+            refused=why or (None if count else Nothing.NO_MESSAGE),
         )
     record = Record(table_to_text(layout.table), _frozen(chosen, strategy), undoable=True, tables=queue_tables(layout))
     return PreparedAction(context, plan, BatchWork(rows, strategy.begin, strategy.named) if count else None, record)

@@ -12,7 +12,7 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout, Write
-from qmon.model.operations import Choice, Kind, Plan, RedriveLimits
+from qmon.model.operations import Choice, Kind, Nothing, Plan, RedriveLimits
 from qmon.model.text import counted, number
 from qmon.operate.actions.requeue import RequeueStrategy, undo_of, unfit
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
@@ -76,7 +76,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
             consequences=(limit_words(limits) if watched else _UNWATCHED, *strategy.consequences()),
             risks=strategy.risks(chosen),
             consent=context.consent(count),
-            refused=why or strategy.in_the_way(sql) or (None if count else "no message matches: nothing to do"),
+            refused=why or strategy.in_the_way(sql) or (None if count else Nothing.NO_MESSAGE),
         )
     frozen: dict[str, object] = {"clock": chosen.facts.clock, "rate": limits.rate, "failures": limits.failures}
     frozen |= strategy.shown()

@@ -10,7 +10,7 @@ from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout, StateColumn, Write
-from qmon.model.operations import Choice, Kind, OwnerState, Plan, Undo
+from qmon.model.operations import Choice, Kind, Nothing, OwnerState, Plan, Undo
 from qmon.model.text import counted
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
@@ -75,7 +75,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
         chosen = query.choose()
         count = chosen.rows.count
         undo = undo_of(sql, strategy, chosen)
-        why = why or strategy.in_the_way(sql) or (None if count else "no message matches: nothing to do")
+        why = why or strategy.in_the_way(sql) or (None if count else Nothing.NO_MESSAGE)
         plan = Plan(
             Kind.REQUEUE,
             context.target.name,

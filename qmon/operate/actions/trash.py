@@ -10,7 +10,7 @@ from functools import partial
 from qmon.engines.base import Value
 from qmon.errors import BadInput
 from qmon.model.layout.layout import TableName
-from qmon.model.operations import Kind, Plan, Undo
+from qmon.model.operations import Kind, Nothing, Plan, Undo
 from qmon.model.text import duration
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
@@ -66,7 +66,7 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
             risks=tuple(f"operation {name} can no longer be undone" for name in _operations(parts)),
             consent=context.consent(),
             refused=why_not(context, sql, "DELETE", *dict.fromkeys(TableName(*part.store.parts) for part in parts))
-            or (None if count else "nothing in the trash is that old"),
+            or (None if count else Nothing.NO_TRASH),
         )
     record = Record("trash", {"before": before, "operations": _operations(parts)})
     return PreparedAction(context, plan, _EmptyTrash(before, parts, count), record)

@@ -45,7 +45,7 @@ def script(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> 
     if engine.name == "sqlserver" and any(
         len(word.splitlines()) > 1 for word in (ready.layout.table.schema, ready.layout.table.name)
     ):
-        raise BadInput("a script for SQL Server cannot hold a name with a line break; qmon install can")
+        raise BadInput("a script for SQL Server cannot hold a name with a line break; qmon design install can")
     control = [queries.load(engine.name, name, version) for name in CONTROL]
     register = queries.load(engine.name, REGISTER, version)
     parts = [_entry(engine, query, ready.names(query)) for query in (*control, *ready.files)]

@@ -12,7 +12,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, Kind, Plan, RedriveLimits, Undo
+from qmon.model.operations import Choice, Kind, Nothing, Plan, RedriveLimits, Undo
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.redrive import RedriveWork, check_limits, dead_alone, limit_words, seconds
 from qmon.operate.context import OperatorContext
@@ -112,7 +112,7 @@ def _prepare(
             ),
             risks=rows.risks(chosen),
             consent=context.consent(count),
-            refused=why or (None if count else "no message matches: nothing to do"),
+            refused=why or (None if count else Nothing.NO_MESSAGE),
         )
     about: dict[str, object] = {"statement": rows.statement, "ids": [row.id for row in chosen[:_IDS]]}
     about |= {} if trash is None else trash.frozen()

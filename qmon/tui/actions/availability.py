@@ -22,7 +22,7 @@ ACTIONS: Final[dict[str, tuple[Kind, Side]]] = {
     "pause-poppers": (Kind.PAUSE, Side.POPPERS),
     "undo": (Kind.UNDO, Side.PUSHERS),
     "repair": (Kind.REPAIR, Side.PUSHERS),
-    "end-blocker": (Kind.END_BLOCKER, Side.PUSHERS),
+    "end-session": (Kind.END_SESSION, Side.PUSHERS),
 }
 
 _BY_KEY: Final = {each.key: ACTIONS[each.id] for each in keys.plain(keys.ACTS) if each.id in ACTIONS}
@@ -43,7 +43,7 @@ def why_not(runner: ActionRunner | None, view: View | None, queue: QueueView | N
     if for_all is not None:
         return for_all
     kind, side = ACTIONS[action]
-    if kind is Kind.END_BLOCKER:
+    if kind is Kind.END_SESSION:
         return None if head_blocker(view) is not None else "no session blocks another one"
     if queue is None:
         return "no queue is chosen"
@@ -73,7 +73,7 @@ def short_reason(runner: ActionRunner | None, view: View | None) -> str:
 def ask_for(action: str, view: View | None, queue: QueueView | None, choice: Choice) -> ActionRequest | None:
     """What a key asks for."""
     kind, side = ACTIONS[action]
-    if kind is Kind.END_BLOCKER:
+    if kind is Kind.END_SESSION:
         blocker = head_blocker(view)
         return end_session(blocker.session, blocker.started_at) if blocker is not None else None
     name = queue.name if queue is not None else ""

@@ -23,7 +23,7 @@ VERBS: Final[dict[Kind, str]] = {
     Kind.RESUME: "Resume",
     Kind.UNDO: "Undo",
     Kind.REPAIR: "Repair",
-    Kind.END_BLOCKER: "End session",
+    Kind.END_SESSION: "End session",
     Kind.INSTALL_GATE: "Install gate",
     Kind.REMOVE_GATE: "Remove gate",
     Kind.EMPTY_TRASH: "Empty trash",

@@ -65,8 +65,8 @@ class ActionRequest:
             raise BadInput("choose which messages: tab, then →")
         if self.kind is Kind.UNDO:
             return operator.undo(self.operation or _newest(operator, self.queue))
-        if self.kind is Kind.END_BLOCKER and self.session is not None:
-            return operator.end_blocker(self.session, self.started_at)
+        if self.kind is Kind.END_SESSION and self.session is not None:
+            return operator.end_session(self.session, self.started_at)
         if self.layout is None:
             raise BadInput("no queue is chosen")
         if self.kind is Kind.REQUEUE:
@@ -87,7 +87,7 @@ class ActionRequest:
 
 def end_session(session: int, started_at: float | None) -> ActionRequest:
     """To end a session: exactly the one that is shown. ``started_at``: seconds since the epoch."""
-    return ActionRequest(Kind.END_BLOCKER, f"session {session}", session=session, started_at=started_at)
+    return ActionRequest(Kind.END_SESSION, f"session {session}", session=session, started_at=started_at)
 
 
 UNDOABLE: Final = ("possible", "partly undone")

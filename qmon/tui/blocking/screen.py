@@ -96,7 +96,7 @@ class BlockingScreen(DashboardScreen):
         why = why_nothing(self.app.runner, self.app.shown.view)
         if why is None and self._selected() is None:
             why = "no session is chosen"
-        return {"end-blocker": why} if why is not None else {}
+        return {"end-session": why} if why is not None else {}
 
     def request(self, action: str) -> ActionRequest | None:
         """To end the session under the cursor."""

@@ -150,7 +150,7 @@ class WaitsScreen(DashboardScreen):
             why = "no session holds the horizon for long"
         elif why is None and holder is not None and holder.kind != HolderKind.SESSION:
             why = f"{horizon.named(holder)} is not a session"
-        return {"end-blocker": why} if why is not None else {}
+        return {"end-session": why} if why is not None else {}
 
     def request(self, action: str) -> ActionRequest | None:
         """To end the session that holds the horizon."""

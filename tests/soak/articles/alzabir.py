@@ -186,7 +186,7 @@ def rates(scene: Scene) -> Found:
 
 
 NAME: Final = "Al Zabir"
-_BENCH: Final = "qmon bench --designs batch_single,batch_split,batch_fast --parts dequeue"
+_BENCH: Final = "qmon design bench --designs batch_single,batch_split,batch_fast --parts dequeue"
 CLAIMS: Final = (
     Claim(
         NAME,
@@ -242,7 +242,7 @@ CLAIMS: Final = (
     Claim(
         NAME,
         "The faster queues do more transactions a second",
-        f"qmon bench --parts healthy --pushers 4 --poppers 4 --for {SECONDS:g}",
+        f"qmon design bench --parts healthy --pushers 4 --poppers 4 --for {SECONDS:g}",
         HOLDS,
         rates,
         or_else="not seen on this machine: one commit a message, so that the log sets the pace",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -19,27 +19,19 @@ if TYPE_CHECKING:
 
 _EXAMPLES: Final = {
     "requeue": "qmon requeue orders-prod invoices --older-than 10m --dry-run",
-    "redrive": "qmon redrive orders-prod invoices --error 'connection refused' --older-than 1h --rate 5",
     "purge": "qmon purge orders-prod mails --state dead --reason 'ticket 4711'",
     "pause": "qmon pause orders-prod orders --for 30m --reason 'mailer is down'",
     "resume": "qmon resume orders-prod orders",
     "repair": "qmon repair orders-prod ring",
     "undo": "qmon undo orders-prod 261121-071402-k7qd",
-    "end-blocker": "qmon end-blocker orders-prod 61",
+    "end-session": "qmon end-session orders-prod 61",
 }
 
 
 def add_to(app: typer.Typer) -> None:
-    commands: tuple[Callable[..., None], ...] = (requeue, redrive, purge, pause, resume, repair, undo, end_blocker)
+    commands: tuple[Callable[..., None], ...] = (requeue, purge, pause, resume, repair, undo, end_session)
     for name, command in zip(_EXAMPLES, commands, strict=True):
         app.command(name, epilog=f"Example: {_EXAMPLES[name]}")(options.spread(command))
-    gate = typer.Typer(
-        help="Install or remove the insert trigger by which the pushers of a table of yours can be paused.",
-        no_args_is_help=True,
-    )
-    gate.command("install", epilog="Example: qmon gate install orders-prod invoices")(options.spread(install_gate))
-    gate.command("remove", epilog="Example: qmon gate remove orders-prod invoices")(options.spread(remove_gate))
-    app.add_typer(gate, name="gate")
 
 
 class StateChoice(StrEnum):
@@ -73,7 +65,7 @@ OlderThan = Annotated[
 Max = Annotated[
     int | None, typer.Option("--max", metavar="N", min=1, max=1_000_000_000, help="So many messages at most.")
 ]
-WhichSide = Annotated[Side, typer.Option("--side", help="Whom it is about.")]
+WhichSide = Annotated[Side, typer.Option("--side", help="Side to pause.")]
 
 
 NewerThan = Annotated[
@@ -98,54 +90,38 @@ class ActTexts:
 
 
 @dataclass(frozen=True)
-class Dead:
-    """Which dead messages are meant."""
-
-    ids: Ids = None
-    error: Error = None
-    payload: Payload = None
-    older_than: OlderThan = None
-    newer_than: NewerThan = None
-    limit: Max = None
-
-    def choice(self) -> Choice:
-        """The same for the operator."""
-        from qmon.model.operations import Choice
-
-        return Choice(
-            split(self.ids),
-            "dead",
-            self.older_than,
-            limit=self.limit,
-            newer_than_s=self.newer_than,
-            error=self.error,
-            payload=self.payload,
-        )
-
-
-@dataclass(frozen=True)
 class Pace:
     """How a redrive goes on."""
 
     rate: Annotated[
-        str,
-        typer.Option("--rate", metavar="N", help="Messages per second at most; none: as fast as batches that rest go."),
-    ] = "10"
-    stop_after: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--stop-after", metavar="N", help="Stop once so many of them have failed again; none: however many do."
+            "--rate", metavar="N", help="With --state dead: messages per second, or none. [10]", show_default=False
         ),
-    ] = "5"
+    ] = None
+    stop_after: Annotated[
+        str | None,
+        typer.Option(
+            "--stop-after",
+            metavar="N",
+            help="With --state dead: stop after this many failed again, or none. [5]",
+            show_default=False,
+        ),
+    ] = None
 
     def limits(self) -> RedriveLimits:
         """The same for the operator; ``BadInput`` for what is no number."""
         from qmon.model.operations import RedriveLimits
 
-        failures = _number("--stop-after", self.stop_after)
+        failures = _number("--stop-after", self.stop_after or "5")
         if failures is not None and not failures.is_integer():
             raise BadInput(f"--stop-after: {self.stop_after!r} is no whole number")
-        return RedriveLimits(_number("--rate", self.rate), None if failures is None else int(failures))
+        return RedriveLimits(_number("--rate", self.rate or "10"), None if failures is None else int(failures))
+
+    def refuse_unless_dead(self) -> None:
+        """Raise ``BadInput`` if a limit was given for messages that are not dead."""
+        if self.rate is not None or self.stop_after is not None:
+            raise BadInput("--rate and --stop-after need --state dead")
 
 
 def _number(option: str, text: str) -> float | None:
@@ -178,12 +154,21 @@ class Which:
     ] = "dead"
     limit: Max = None
 
-    def choice(self) -> Choice:
-        """The same for the operator; ``BadInput`` for a list of owners or ids that is none."""
+    def choice(self, texts: ActTexts) -> Choice:
+        """Return the same for the operator. Raises ``BadInput`` for a bad list of owners or ids."""
         from qmon.model.operations import Choice
 
-        owners = _owner_states(self.owners)
-        return Choice(split(self.ids), self.state, self.older_than, self.owner, owners, self.limit)
+        return Choice(
+            split(self.ids),
+            self.state,
+            self.older_than,
+            self.owner,
+            _owner_states(self.owners),
+            self.limit,
+            newer_than_s=texts.newer_than,
+            error=texts.error,
+            payload=texts.payload,
+        )
 
 
 def split(texts: list[str] | None) -> tuple[str, ...]:
@@ -214,33 +199,27 @@ def requeue(
     config: options.ConfigPath = None,
     *,
     which: Which,
-    given: options.Given,
-) -> None:
-    """Make messages that are stuck in progress ready again, at the front. By default those of dead owners only."""
-    from qmon.cli.commands.act.run import on_queue
-    from qmon.model.operations import Kind
-
-    choice = which.choice()
-    on_queue(target, config, queue, Kind.REQUEUE, lambda operator, layout: operator.requeue(layout, choice), given)
-
-
-def redrive(
-    target: options.Target,
-    queue: Queue = None,
-    config: options.ConfigPath = None,
-    *,
-    dead: Dead,
+    texts: ActTexts,
     pace: Pace,
     given: options.Given,
 ) -> None:
-    """Make dead messages ready again with new attempts, at a rate, and stop when too many of them fail again."""
+    """Make stuck messages ready again, or with --state dead retry dead ones.
+
+    Without options: messages that are in progress and whose owner is gone. Dead messages get new attempts, at a limited
+    rate, and the command stops when too many of them fail again.
+    """
     from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
-    choice, limits = dead.choice(), pace.limits()
-    on_queue(
-        target, config, queue, Kind.REDRIVE, lambda operator, layout: operator.redrive(layout, choice, limits), given
-    )
+    choice = which.choice(texts)
+    if which.state is StateChoice.DEAD:
+        limits = pace.limits()
+        if which.owner is not None:
+            raise BadInput("--owner: dead messages have no owner")
+        on_queue(target, config, queue, Kind.REDRIVE, lambda at, layout: at.redrive(layout, choice, limits), given)
+        return
+    pace.refuse_unless_dead()
+    on_queue(target, config, queue, Kind.REQUEUE, lambda operator, layout: operator.requeue(layout, choice), given)
 
 
 def purge(
@@ -252,11 +231,14 @@ def purge(
     texts: ActTexts,
     given: options.Given,
 ) -> None:
-    """Move messages to the trash: dead ones, unless you choose others. qmon undo brings them back."""
+    """Move messages to the trash, by default dead ones.
+
+    qmon undo restores them.
+    """
     from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
-    choice = replace(which.choice(), newer_than_s=texts.newer_than, error=texts.error, payload=texts.payload)
+    choice = which.choice(texts)
     on_queue(target, config, queue, Kind.PURGE, lambda operator, layout: operator.purge(layout, choice), given)
 
 
@@ -265,13 +247,14 @@ def pause(
     queue: Queue = None,
     config: options.ConfigPath = None,
     side: WhichSide = Side.PUSHERS,
-    length: Annotated[
-        float, typer.Option("--for", parser=options.seconds, metavar="TIME", help="It lifts itself after so long.")
-    ] = 900.0,
+    length: Annotated[float, typer.Option("--for", parser=options.seconds, metavar="TIME", help="How long.")] = 900.0,
     *,
     given: options.Given,
 ) -> None:
-    """Pause the pushers of a queue, or its poppers, for a while; the pause lifts itself, also with qmon gone."""
+    """Pause the producers or consumers of a queue for a while.
+
+    The pause ends by itself, also if qmon is not running.
+    """
     from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
@@ -288,7 +271,7 @@ def resume(
     *,
     given: options.Given,
 ) -> None:
-    """Lift a pause before its end."""
+    """End a pause now."""
     from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
@@ -304,7 +287,7 @@ def repair(
     *,
     given: options.Given,
 ) -> None:
-    """Repair a ring: fill its proven holes and requeue its orphans."""
+    """Repair a ring queue: fill its holes and requeue its orphaned messages."""
     from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
@@ -322,7 +305,7 @@ def undo(
     *,
     given: options.Given,
 ) -> None:
-    """Take back an operation, or with --ids a part of it."""
+    """Undo an operation, or a part of it with --ids."""
     from qmon.cli.commands.act.run import carry_out
     from qmon.cli.session import acting
     from qmon.model.operations import Choice
@@ -332,7 +315,7 @@ def undo(
         carry_out(lambda: at.operator.undo(operation, choice), at.connections, given)
 
 
-def end_blocker(
+def end_session(
     target: options.Target,
     session: Annotated[
         int,
@@ -347,37 +330,12 @@ def end_blocker(
     *,
     given: options.Given,
 ) -> None:
-    """End a session that blocks a queue: exactly the one that the plan shows, or none."""
+    """End a session that blocks a queue.
+
+    qmon ends only the session that the plan shows.
+    """
     from qmon.cli.commands.act.run import carry_out
     from qmon.cli.session import acting
 
-    with acting(target, config, "end-blocker") as at:
-        carry_out(lambda: at.operator.end_blocker(session, None), at.connections, given)
-
-
-def install_gate(
-    target: options.Target,
-    queue: Queue = None,
-    config: options.ConfigPath = None,
-    *,
-    given: options.Given,
-) -> None:
-    """Install the gate; its plan says what pushers will feel."""
-    from qmon.cli.commands.act.run import on_queue
-    from qmon.model.operations import Kind
-
-    on_queue(target, config, queue, Kind.INSTALL_GATE, lambda operator, layout: operator.install_gate(layout), given)
-
-
-def remove_gate(
-    target: options.Target,
-    queue: Queue = None,
-    config: options.ConfigPath = None,
-    *,
-    given: options.Given,
-) -> None:
-    """Remove the gate."""
-    from qmon.cli.commands.act.run import on_queue
-    from qmon.model.operations import Kind
-
-    on_queue(target, config, queue, Kind.REMOVE_GATE, lambda operator, layout: operator.remove_gate(layout), given)
+    with acting(target, config, "end-session") as at:
+        carry_out(lambda: at.operator.end_session(session, None), at.connections, given)

@@ -65,6 +65,9 @@ def carry_out(prepare: Callable[[], PreparedAction], connections: Connections, g
     prepared = attended(prepare, connections)
     plan = prepared.plan
     _show(plan, given)
+    if plan.nothing_to_do:
+        _print_result(plan, None, 0.0, given)
+        return
     if plan.refused is not None:
         _print_result(plan, None, 0.0, given)
         raise BadInput(f"{plan.queue}: refused: {plan.refused}; nothing was changed")
@@ -136,10 +139,10 @@ def attended(call: Callable[[], T], connections: Connections, stop: Callable[[],
 def _show(plan: Plan, given: Given) -> None:
     """The plan: on standard output, or beside JSON and CSV for whoever is asked."""
     if given.output == "table":
-        for line in plan_text(plan):
+        for line in plan_text(plan, sql=given.sql):
             say(line)
     elif not given.yes and not given.dry_run:
-        for line in plan_text(plan):
+        for line in plan_text(plan, sql=given.sql):
             note(line)
 
 
@@ -223,8 +226,11 @@ def _words(now: Progress) -> str:
     return "   ".join([*parts, clean(now.note)] if now.note else parts)
 
 
-def plan_text(plan: Plan) -> Iterator[str]:
-    """The lines of a plan; of a refused one only where, why, and what was left out."""
+def plan_text(plan: Plan, *, sql: bool = False) -> Iterator[str]:
+    """Yield the lines of a plan, with its statements if ``sql``; of a refused one only why and what was left out."""
+    if plan.nothing_to_do:
+        yield clean(f"{plan.queue}: {plan.refused}; nothing to do")
+        return
     if plan.refused is not None:
         yield from _entry("target", plan.target)
         yield from _entry("refused", plan.refused)
@@ -245,7 +251,7 @@ def plan_text(plan: Plan) -> Iterator[str]:
         yield from _entry("first" if not index else "", _row(row))
     if plan.count > len(plan.first) > 0:
         yield from _entry("", f"… and {plan.count - len(plan.first):,} more")
-    for index, statement in enumerate(plan.sql):
+    for index, statement in enumerate(plan.sql if sql else ()):
         for number, line in enumerate(statement.strip().splitlines()):
             yield f"  {'sql' if not index and not number else '':<{_LABEL}}{clean(line)}"
 

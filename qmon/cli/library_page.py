@@ -1,15 +1,10 @@
-"""``qmon libraries``: the queue libraries whose tables qmon knows."""
+"""``qmon help LIBRARY``: what qmon knows of a queue library, made from its file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
-import typer
-
-from qmon.cli import options
-from qmon.cli.output import note, on_terminal, report, say, table
-from qmon.errors import BadInput
 from qmon.model.operations import Kind, Side
 
 if TYPE_CHECKING:
@@ -31,36 +26,6 @@ _TABLE_ACTIONS: Final = (
     ("purge", Kind.PURGE, None),
     ("pause of pushers by a gate", Kind.PAUSE, Side.PUSHERS),
 )
-
-
-def add_to(app: typer.Typer) -> None:
-    app.command("libraries", epilog="Example: qmon libraries oban")(libraries)
-
-
-def libraries(
-    name: Annotated[str | None, typer.Argument(help="Say all that is known of this one.")] = None,
-    output: options.Output = "table",
-) -> None:
-    """List the queue libraries that qmon recognises by their tables, and with which versions that was tested."""
-    from qmon.libraries import catalogue
-    from qmon.model.config_reader import nearest
-
-    known = [each for each in catalogue.libraries() if name in (None, each.name)]
-    if not known:
-        raise BadInput(f"no library is called {name!r}{nearest(name or '', {k.name for k in catalogue.libraries()})}")
-    if output != "table":
-        from qmon.cli.reports.target import LibrariesReport
-
-        found = [{"name": k.name, "engine": k.engine, "tested": k.tested, "docs": k.docs} for k in known]
-        report(output, {"schema": 1, "libraries": found}, LibrariesReport, "libraries")
-    elif name is not None:
-        say("\n".join(line for library in known for line in page(library)).rstrip())
-    else:
-        table(
-            ("LIBRARY", "ENGINE", "TESTED WITH", "DOCUMENTATION"), [(k.name, k.engine, k.tested, k.docs) for k in known]
-        )
-        if on_terminal():
-            note(f"a file in {catalogue.own_folder()} adds one, or changes one of these")
 
 
 def page(library: Library) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""``qmon load``: pushers and poppers on a queue, to see it move."""
+"""``qmon design load``: pushers and poppers on a queue, to see it move."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PIPED_EVERY_S: Final = 5.0
 
 
 def add_to(app: typer.Typer) -> None:
-    epilog = "Example: qmon load shop ring --pushers 4 --poppers 4 --rate 500 --for 1m"
+    epilog = "Example: qmon design load shop ring --pushers 4 --poppers 4 --rate 500 --for 1m"
     app.command("load", epilog=epilog)(load)
 
 

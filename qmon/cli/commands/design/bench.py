@@ -1,16 +1,14 @@
-"""``qmon bench``: the queue designs side by side on your own server."""
+"""``qmon design bench``: the queue designs side by side on your own server."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from qmon import files
 from qmon.cli import options
 from qmon.cli.output import clean, note, report
 from qmon.cli.signals import exit_on_signals
@@ -28,7 +26,7 @@ _DEQUEUE_S: Final = 40.0
 
 
 def add_to(app: typer.Typer) -> None:
-    epilog = "Example: qmon bench postgresql://me@db1/scratch --designs naive,ring --for 20s --plot designs.svg"
+    epilog = "Example: qmon design bench postgresql://me@db1/scratch --designs naive,ring --for 20s"
     app.command("bench", epilog=epilog)(bench)
 
 
@@ -36,7 +34,7 @@ def bench(
     target: options.Target,
     config: options.ConfigPath = None,
     designs: Annotated[
-        str, typer.Option("--designs", metavar="A,B", help="Which designs; see: qmon designs. Default: all.")
+        str, typer.Option("--designs", metavar="A,B", help="Which designs; see: qmon design list. Default: all.")
     ] = "",
     pushers: Annotated[int, typer.Option("--pushers", metavar="N", min=1, max=499, help="Pushing sessions.")] = 8,
     poppers: Annotated[int, typer.Option("--poppers", metavar="M", min=1, max=499, help="Popping sessions.")] = 8,
@@ -57,9 +55,6 @@ def bench(
         ),
     ] = "",
     output: options.Output = "table",
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, as .svg or .html.", dir_okay=False)
-    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask on a target marked prod.")] = False,
 ) -> None:
     """Measure queue designs on a server: in a schema of its own that is gone afterwards, with all the load it takes.
@@ -68,19 +63,13 @@ def bench(
     page splits, waits for latches and locks, and its other counters. Then the same with a transaction held open for the
     whole run, and what a batch dequeue reads.
     """
-    from qmon.cli.commands.bench.plot import draw, kind_of
-    from qmon.cli.commands.bench.text import as_object, tell, write
+    from qmon.cli.commands.design.bench_text import as_object, tell
     from qmon.cli.session import opened
     from qmon.operate.install.install import available, install_trial
     from qmon.workload.bench.cases import BenchPlan, chosen
     from qmon.workload.bench.run import leftovers, run_bench
     from qmon.workload.bench.site import check, new_schema
 
-    for wanted in filter(None, (plot,)):
-        if str(wanted) != "-" and not files.path_from(wanted).parent.is_dir():
-            raise BadInput(f"there is no folder {wanted.parent} to write {wanted.name} into")
-    if plot is not None:
-        kind_of(plot)
     with opened(target, config, "bench", writes=True) as at:
         plan = BenchPlan(
             chosen(_words(designs), available(at.engine)),
@@ -110,8 +99,6 @@ def bench(
         report(output, as_object(found), BenchReport, "loads")
         if output == "csv" and found.dequeues:
             note("qmon: what batch dequeues read is not in the CSV: --output json has it")
-    if plot is not None:
-        write(draw(found, kind_of(plot)), plot)
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -141,7 +128,9 @@ def _announce(target: Target, plan: BenchPlan, schema: str) -> None:
     """Say what is about to happen, before anything does."""
     loads, dequeues = plan.loads(), plan.dequeues()
     seconds = len(loads) * (plan.warm_up_s + plan.seconds + _BETWEEN_S) + len(dequeues) * _DEQUEUE_S
-    note(f"qmon bench: creates the schema {schema} in {clean(target.name)}, works in it alone, and drops it at the end")
+    note(
+        f"qmon design bench: creates the schema {schema} in {clean(target.name)}, works in it alone, and drops it at the end"
+    )
     note(
         f"  {len(loads)} runs of {duration(plan.seconds)} with {plan.pushers} pushers and {plan.poppers} poppers, as"
         f" fast as the server lets them: {', '.join(plan.designs)}"
@@ -170,7 +159,7 @@ def _allowed(target: Target, *, yes: bool) -> None:
 @contextmanager
 def _meter() -> Iterator[tuple[_Tell, _Finish]]:
     """A bar on a terminal with each result above it; elsewhere a line for each result; all on standard error."""
-    from qmon.cli.commands.bench.text import one_line
+    from qmon.cli.commands.design.bench_text import one_line
 
     if not sys.stderr.isatty():
         yield lambda _: None, lambda found: note(one_line(found))

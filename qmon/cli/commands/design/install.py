@@ -1,4 +1,4 @@
-"""``qmon install`` and ``qmon uninstall``: queues of qmon's own making."""
+"""``qmon design install`` and ``qmon design uninstall``: queues of qmon's own making."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command("install", epilog="Example: qmon install shop ring --schema public --ring-size 4096")(install)
-    app.command("uninstall", epilog="Example: qmon uninstall shop ring --yes")(uninstall)
+    app.command("install", epilog="Example: qmon design install shop ring --schema public --ring-size 4096")(install)
+    app.command("uninstall", epilog="Example: qmon design uninstall shop ring --yes")(uninstall)
 
 
 def install(
     target: options.Target,
-    design: Annotated[list[str], typer.Argument(metavar="DESIGN...", help="One or more designs; see: qmon designs.")],
+    design: Annotated[list[str], typer.Argument(metavar="DESIGN...", help="Designs; see: qmon design list.")],
     schema: Annotated[str, typer.Option("--schema", metavar="NAME", help="The schema to make them in.")],
     config: options.ConfigPath = None,
     queue: Annotated[

@@ -19,7 +19,7 @@ from qmon.operate.sql import Sql
 # A start that was shown is the same within 10 ms: SQL Server keeps it in steps of 3.3 ms.
 _SAME_US: Final = 10_000
 _OURS: Final = "qmon "
-_LOAD: Final = "qmon load"
+_LOAD: Final = "qmon design load"
 _AUTOVACUUM: Final = "autovacuum worker"
 _PEOPLE: Final = "client backend"
 _VERBS: Final = {
@@ -29,7 +29,7 @@ _VERBS: Final = {
 }
 
 
-def prepare_end_blocker(context: OperatorContext, session: int, started_at: float | None) -> PreparedAction:
+def prepare_end_session(context: OperatorContext, session: int, started_at: float | None) -> PreparedAction:
     """Plan to end a session: cancel what runs, terminate what idles in a transaction; KILL on SQL Server.
 
     ``started_at``: when the session that was shown began, seconds since the epoch; another one by that number is
@@ -39,7 +39,7 @@ def prepare_end_blocker(context: OperatorContext, session: int, started_at: floa
     """
     if session < 0 and session != -2:
         raise BadInput(f"there are no sessions with a number below 0, such as {session}")
-    with context.sql(str(Kind.END_BLOCKER)) as sql:
+    with context.sql(str(Kind.END_SESSION)) as sql:
         if session <= 0:
             return PreparedAction(context, _plan(context, session, why=_prepared(sql)))
         found = sessions.read(sql, session)
@@ -95,7 +95,7 @@ def _plan(context: OperatorContext, session: int, found: SessionSample | None = 
         if found.transaction_us is not None:
             predicate += f", in its transaction begun {_at(found.transaction_us)}"
     return Plan(
-        kind=Kind.END_BLOCKER,
+        kind=Kind.END_SESSION,
         target=context.target.name,
         queue=name,
         title=f"End {name}?",

@@ -1,4 +1,4 @@
-"""``qmon archive``: keeps a queue's table small while it works."""
+"""``qmon design archive``: keeps a queue's table small while it works."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ENDINGS: Final = {
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command("archive", epilog="Example: qmon archive shop mails --batch 200 --until-empty")(archive)
+    app.command("archive", epilog="Example: qmon design archive shop mails --batch 200 --until-empty")(archive)
 
 
 def archive(

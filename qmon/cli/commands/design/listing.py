@@ -1,4 +1,4 @@
-"""``qmon designs``: the queue designs there are, and the SQL of one of them."""
+"""``qmon design list`` and ``show``: the queue designs there are, and the SQL of one of them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,12 @@ _HOMES = {"postgres": "public", "sqlserver": "dbo"}
 
 
 def add_to(app: typer.Typer) -> None:
-    group = typer.Typer(invoke_without_command=True)
-    group.callback()(designs)
-    group.command("show", epilog="Example: qmon designs show ring --engine sqlserver --version 13 > ring.sql")(show)
-    app.add_typer(group, name="designs", epilog="Example: qmon designs, or: qmon designs show ring --engine postgres")
+    app.command("list", epilog="Example: qmon design list --output json")(designs)
+    app.command("show", epilog="Example: qmon design show ring --engine sqlserver --version 13 > ring.sql")(show)
 
 
-def designs(context: typer.Context, output: options.Output = "table") -> None:
-    """List the queue designs that qmon knows, and which of them it can install where; or show the SQL of one."""
-    if context.invoked_subcommand is not None:
-        return
+def designs(output: options.Output = "table") -> None:
+    """List the queue designs that qmon knows, and the servers that it can install each of them on."""
     from qmon.engines.registry import engine
     from qmon.engines.sql.queries import ENGINES
     from qmon.model.layout.designs import TRAITS
@@ -44,7 +40,7 @@ def designs(context: typer.Context, output: options.Output = "table") -> None:
 
 
 def show(
-    design: Annotated[str, typer.Argument(metavar="DESIGN", help="A design; see: qmon designs.", show_default=False)],
+    design: Annotated[str, typer.Argument(metavar="DESIGN", help="See: qmon design list.", show_default=False)],
     engine: Annotated[options.EngineChoice, typer.Option("--engine", help="The kind of server.")],
     schema: Annotated[
         str | None, typer.Option("--schema", metavar="S", help="The schema. Default: public, or dbo.")
@@ -59,7 +55,7 @@ def show(
         typer.Option("--version", metavar="N", min=8, max=1000, help="The server's major version. Default: a new one."),
     ] = None,
 ) -> None:
-    """Print the SQL that qmon install would run, in order and ready to run, so that a DBA can review it.
+    """Print the SQL that qmon design install would run, in order and ready to run, so that a DBA can review it.
 
     Connects to nothing.
     """

@@ -1,15 +1,12 @@
-"""What ``qmon bench`` prints: lines as it goes, tables and bars at its end, and all of it as JSON."""
+"""What ``qmon design bench`` prints: lines as it goes, tables and bars at its end, and all of it as JSON."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from qmon import files
 from qmon.cli.choosing import ENGINES
-from qmon.cli.output import note, say, table
-from qmon.errors import BadInput
+from qmon.cli.output import say, table
 from qmon.model.text import milliseconds
 from qmon.workload.bench.dequeue import ARTICLE
 from qmon.workload.bench.results import CaseResult, Dequeue, Latency, Report
@@ -198,18 +195,6 @@ def as_object(report: Report) -> dict[str, Any]:
         "loads": loads,
         "dequeues": dequeues,
     }
-
-
-def write(text: str, place: Path) -> None:
-    """Write a file, or print for ``-``. Raises ``BadInput`` where the file cannot be written."""
-    if str(place) == "-":
-        print(text)
-        return
-    try:
-        files.replace(place, text + "\n")
-    except OSError as problem:
-        raise BadInput(f"cannot write {place}: {problem.strerror}") from None
-    note(f"written to {place}")
 
 
 def _ms(latency: Latency | None) -> str:

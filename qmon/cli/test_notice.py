@@ -1,33 +1,24 @@
-"""``qmon notify``: a trial notice to those who are told of alerts."""
+"""``qmon check --test-notice``: a trial notice to the receivers of alerts."""
 
 from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from pathlib import Path
 
 import typer
 
-from qmon.cli import options
 from qmon.cli.guard import FAILED
 from qmon.cli.output import note, say
 from qmon.errors import BadInput
 
 
-def add_to(app: typer.Typer) -> None:
-    app.command("notify", epilog="Example: qmon notify on-call")(notify)
+def send_test_notice(names: Sequence[str], config: Path | None) -> None:
+    """Send a notice that is raised and cleared to these receivers of qmon.toml, without names to all.
 
-
-def notify(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Of [[notify]]; all without.", show_default=False)
-    ] = None,
-    config: options.ConfigPath = None,
-) -> None:
-    """Send a trial notice, raised and cleared, to the receivers that qmon.toml names.
-
-    Exit code 1 where one of them did not take it.
+    Ends with exit code 1 if a receiver did not take it. Raises ``BadInput`` for a name that the file does not have.
     """
     from qmon.cli.notices import deliveries
     from qmon.config.file import read_config

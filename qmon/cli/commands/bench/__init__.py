@@ -1,1 +1,0 @@
-"""``qmon bench``: the command, and how its report is shown."""

@@ -1,0 +1,1 @@
+"""``qmon design bench``: the command, and how its report is shown."""

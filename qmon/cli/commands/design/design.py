@@ -1,0 +1,16 @@
+"""``qmon design``: the queue designs that qmon can install, and what can be done with installed queues."""
+
+from __future__ import annotations
+
+import typer
+
+from qmon.cli.commands.design import archive, bench, install, listing, load
+
+
+def add_to(app: typer.Typer) -> None:
+    group = typer.Typer(
+        help="Try queue designs: list them, install queues, put load on them and measure them.", no_args_is_help=True
+    )
+    for module in (listing, install, load, bench, archive):
+        module.add_to(group)
+    app.add_typer(group, name="design", epilog="Example: qmon design list")
