@@ -112,12 +112,12 @@ def test_a_command_imports_its_own_module_alone() -> None:
     asking = """
 import sys
 from qmon.cli import main
-sys.argv = ["qmon", "libraries"]
+sys.argv = ["qmon", "targets", "--help"]
 try:
     main()
 except SystemExit:
     before = "qmon.cli.commands."
-    assert [name for name in sys.modules if name.startswith(before)] == [before + "libraries"], sys.modules
+    assert [name for name in sys.modules if name.startswith(before)] == [before + "targets"], sys.modules
 """
     loaded_by(asking)
 
@@ -126,7 +126,7 @@ def test_each_command_is_listed_beside_its_module() -> None:
     for module, names in COMMANDS.items():
         made = typer.Typer()
         importlib.import_module(f"qmon.cli.commands.{module}").add_to(made)
-        assert tuple(get_group(made).commands) == names
+        assert set(get_group(made).commands) == set(names)
 
 
 def test_the_guardian_lives_on_the_standard_library() -> None:

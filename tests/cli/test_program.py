@@ -275,4 +275,4 @@ def test_shell_completion_names_the_commands() -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], env=surroundings(**asked), capture_output=True, text=True, check=False
     )
-    assert done.stdout.split() == ["demo", "designs"]
+    assert done.stdout.split() == ["demo", "design"]

@@ -66,7 +66,8 @@ def test_what_reads_a_recording_says_that_there_is_none(name: str, tmp_path: Pat
 
 
 def test_every_command_is_here() -> None:
-    assert {*WITH_TARGET, *ALONE, *SAVED, "connect", "record", "serve", "notify", "demo", "pipeline"} == set(NAMES)
+    tried = {name.split()[0] for name in (*WITH_TARGET, *ALONE, *SAVED)}
+    assert {*tried, "connect", "record", "serve", "demo", "pipeline"} == set(NAMES)
 
 
 def test_a_recording_begins_and_ends_without_a_server(tmp_path: Path) -> None:

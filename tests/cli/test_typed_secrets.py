@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,7 +19,6 @@ URLS = (
 )
 STRINGS = ("Driver=x;Server=h;UID=me;PWD={{{}}};Encrypt=yes", "DRIVER=x;PWD={{{}", "Server=h;Password={{{}}}")
 PLACES = (
-    ("{}",),
     ("statsu", "{}"),
     ("--dsn={}",),
     ("--dsn", "{}"),
@@ -47,13 +44,6 @@ def test_no_usage_error_repeats_a_password(place: tuple[str, ...], target: str) 
         told = " ".join(done.output.split())
         assert "cret" not in told
         assert "word" not in told.lower().replace("password", "")
-
-
-def test_a_target_in_the_place_of_a_command_is_answered_with_the_command() -> None:
-    done = call("postgresql://me:s3cret@db1/shop")
-    covered = shlex.quote(f"postgresql://me:{HIDDEN}@db1/shop")
-    assert f"Error: {covered} is a target, and the command is missing. Try: qmon connect {covered}" in done.stderr
-    assert "is a target" not in call("quques").stderr
 
 
 PASSWORDS = st.one_of(

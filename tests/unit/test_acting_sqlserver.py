@@ -11,7 +11,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.operations import Choice, OwnerState, RedriveLimits
+from qmon.model.operations import Choice, Nothing, OwnerState, RedriveLimits
 from qmon.operate.actions.archive import check
 from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator
@@ -111,7 +111,7 @@ def test_a_column_that_is_masked_for_the_login_is_refused_before_any_row_is_read
 def test_a_requeue_and_a_redrive_are_refused_for_columns_that_they_keep_and_for_no_others() -> None:
     server = Server(unkept=[MASKED])
     acts = operator(server)
-    assert acts.requeue(LAYOUT, WORKING).plan.refused == "no message matches: nothing to do"
+    assert acts.requeue(LAYOUT, WORKING).plan.refused == Nothing.NO_MESSAGE
     server.rows["unkept"] = [("Tries", True, "it is masked for this login", "GRANT UNMASK TO [anna]")]
     for prepared in (acts.requeue(LAYOUT, WORKING), acts.redrive(LAYOUT, Choice(), RedriveLimits())):
         assert "(Tries: it is masked for this login); this helps: GRANT UNMASK" in (prepared.plan.refused or "")

@@ -229,7 +229,7 @@ def _words(now: Progress) -> str:
 def plan_text(plan: Plan, *, sql: bool = False) -> Iterator[str]:
     """Yield the lines of a plan, with its statements if ``sql``; of a refused one only why and what was left out."""
     if plan.nothing_to_do:
-        yield clean(f"{plan.queue}: {plan.refused}; nothing to do")
+        yield clean(f"{plan.queue}: {plan.refused}")
         return
     if plan.refused is not None:
         yield from _entry("target", plan.target)

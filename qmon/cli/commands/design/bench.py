@@ -128,9 +128,7 @@ def _announce(target: Target, plan: BenchPlan, schema: str) -> None:
     """Say what is about to happen, before anything does."""
     loads, dequeues = plan.loads(), plan.dequeues()
     seconds = len(loads) * (plan.warm_up_s + plan.seconds + _BETWEEN_S) + len(dequeues) * _DEQUEUE_S
-    note(
-        f"qmon design bench: creates the schema {schema} in {clean(target.name)}, works in it alone, and drops it at the end"
-    )
+    note(f"qmon: creates the schema {schema} in {clean(target.name)}, works in it alone, and drops it at the end")
     note(
         f"  {len(loads)} runs of {duration(plan.seconds)} with {plan.pushers} pushers and {plan.poppers} poppers, as"
         f" fast as the server lets them: {', '.join(plan.designs)}"
