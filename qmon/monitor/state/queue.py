@@ -213,15 +213,18 @@ class QueueTrack:
             self._ids.see(q.last_id, at)
         held = self._holders.see(q, snapshot.writers)
         among = held.rows if held and q.held_counted else 0
+        # The server shows rows that consumers have popped and not committed as ready. Without the locks of this poll
+        # their number is a guess.
+        guessed = pops_in_transaction(q.layout) and (q.elsewhere or (q.held_counted and (held is None or q.held_at)))
         exact = figures.exact_ready(q, among)
-        self._count(q, at, exact, among)
+        self._count(q, at, None if guessed else exact, among)
         carried = self._window.carried()
         if q.elsewhere:
             self._by_ids.add(q, at, exact)
             if q.count is not None:
                 carried = q.count.ready, max(0.0, at - q.count.counted_at)
         ready = guard.attempt("ready", lambda: figures.ready(q, exact, carried), Figure.unknown)
-        if q.elsewhere and pops_in_transaction(q.layout):  # what is popped and not committed is seen as ready
+        if guessed:
             ready = replace(ready, estimated=not ready.at_least)
         if not moved and exact is None and ready.estimated and self._prev_at is not None:
             ready = replace(ready, age_s=ready.age_s + at - self._prev_at)

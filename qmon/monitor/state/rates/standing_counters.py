@@ -70,7 +70,9 @@ class StandingCounters:
         new = left and head is not None and self._issued is not None and head > self._issued
         self._inserted.add(counters.inserted, at, moved=through or new)
         self._added.add(counters.inserted + updated, at, moved=_grew(before, q, replaced=left))
-        gone = through or left or _shrank(before, q)
+        # Rows that no counter shows have come: others that no counter shows may have gone.
+        hidden = self._added.contradicts(at) and _drew_more_than_grew(before, q)
+        gone = through or left or hidden or _shrank(before, q)
         self._left.add(counters.updated + counters.deleted, at, moved=gone)
         self.pushes = self._inserted.contradicts(at) or self._added.contradicts(at)
         self.pops = self._left.contradicts(at)
@@ -106,6 +108,14 @@ def _grew(before: QueueSamples | None, q: QueueSamples, *, replaced: bool) -> bo
 def _shrank(before: QueueSamples | None, q: QueueSamples) -> bool:
     then, now = (None if before is None else _rows(before)), _rows(q)
     return then is not None and now is not None and now < then
+
+
+def _drew_more_than_grew(before: QueueSamples | None, q: QueueSamples) -> bool:
+    """Return whether more ids were drawn than rows were added: messages may have been popped as others were pushed."""
+    then, now = (None if before is None else _rows(before)), _rows(q)
+    if before is None or then is None or now is None or before.last_id is None or q.last_id is None:
+        return False
+    return q.last_id - before.last_id > max(0, now - then)
 
 
 def _head_left(before: QueueSamples | None, q: QueueSamples) -> bool:
