@@ -34,8 +34,10 @@ Version = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What is known of a table's count. ``progress``: how much of it the first scan has seen, 0 to 1; ``None``: none
-    is under way or to come. ``problem``: why there is none.
+    """What is known of a table's count.
+
+    ``progress``: how much of it the first scan has seen, 0 to 1; ``None``: none is under way or to come. ``problem``:
+    why there is none.
     """
 
     count: TableCount | None = None
@@ -52,8 +54,10 @@ class ScanStep:
 
 
 class ScanCounts:
-    """The thread of the background reader steps; that of the poll asks. A table of which all figures but a deep queue's
-    depth come from an index is counted in one statement, so that its depth can be carried on from one moment.
+    """The thread of the background reader steps; that of the poll asks.
+
+    A table of which all figures but a deep queue's depth come from an index is counted in one statement, so that its
+    depth can be carried on from one moment.
     """
 
     def __init__(

@@ -99,8 +99,10 @@ class IndexRow:
 
 @dataclass(frozen=True, slots=True)
 class ValuesRow:
-    """Values that a column is known to take. ``known``: a JSON array (of ``enum`` and ``statistics``), or an expression
-    (of ``check`` and ``default``)."""
+    """Values that a column is known to take.
+
+    ``known``: a JSON array (of ``enum`` and ``statistics``), or an expression (of ``check`` and ``default``).
+    """
 
     table_id: int
     column_name: str
@@ -297,8 +299,11 @@ class Catalog:
         return {row.table_id: row for some in _chunks(tables) for row in self._activity(some)}
 
     def details(self, tables: Sequence[TableRow]) -> dict[int, TableDetails]:
-        """What the catalogue says about these tables, by table id. A statement that our role may not run, or that runs
-        into a lock, leaves its part empty; without the columns there is nothing."""
+        """What the catalogue says about these tables, by table id.
+
+        A statement that our role may not run, or that runs into a lock, leaves its part empty; without the columns
+        there is nothing.
+        """
         out: dict[int, TableDetails] = {}
         for some in _chunks(tables):
             columns = _by_table(self.ask_tables(ColumnRow, "catalog/columns", some))

@@ -185,8 +185,7 @@ def state_of(value: str) -> str | None:
 
 
 def sounds_like_a_queue(name: str) -> float:
-    """How much a table's name says that it is a queue: 0.45 clearly, 0.3 or 0.15 perhaps, -0.4 rather
-    not, else 0."""
+    """How much a table's name says that it is a queue: 0.45 clearly, 0.3 or 0.15 perhaps, -0.4 rather not, else 0."""
     found = words(name)
     last = found[-1] if found else ""
     if _AGAINST.intersection(found):

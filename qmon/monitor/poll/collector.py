@@ -265,8 +265,7 @@ class Collector:
     def _blocking(
         self, results: Results, failures: list[ProbeFailure], *, shown: bool, sees_waits: bool
     ) -> tuple[tuple[BlockingSample, ...] | None, float]:
-        """Return the waiting and blocking sessions, and the milliseconds it took to read them, measured on this
-        machine.
+        """Return the waiting and blocking sessions, and the milliseconds it took to read them on this machine.
 
         ``shown``: the screen shows statements, so read long statement texts, also those of waiting sessions.
         ``sees_waits``: ``waits`` covers every session, so nothing needs to be read if no session waits for a lock.

@@ -1,7 +1,7 @@
-"""Takes out of a snapshot what shows only a part of the sessions or of the work, and puts in why it is unknown.
+"""Remove values that cover only part of the sessions or of the work from a snapshot, and add the reason.
 
-A role without the right to see other sessions still gets rows: its own. ``track_activities`` and ``track_counts`` leave
-rows with nothing in them. Such rows look like a quiet server. A masked column has values that look like others.
+A role without permission to see other sessions still gets rows: its own. With ``track_activities`` or ``track_counts``
+off, rows are empty. Such rows look like a quiet server. Masked columns return values that look like real ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure, QueueSamples, Snap
 from qmon.model.waits.horizon_holders import culprit
 
 _NO_RIGHT: Final = "our role sees only its own sessions: the waits, statements and ages of others are unknown"
-# Figures that statements make of the columns that say which message a row is, and in which state.
+# Figures computed from columns that identify a message or contain its state.
 _OF_ROWS: Final = (
     "ready",
     "in_progress",
@@ -47,7 +47,9 @@ def withhold_partial(snapshot: Snapshot, grant: str) -> Snapshot:
     if not server.sees_sessions:
         waits = None
         totals = None if totals is not None and totals.source is WaitSource.SAMPLED else totals
-    if culprit(horizon) is None and _is_partial(horizon, server):  # a long holder is a finding, even among a part
+    if culprit(horizon) is None and _is_partial(
+        horizon, server
+    ):  # a long holder is a finding even if only some sessions are visible
         horizon = None
     queues = snapshot.queues if server.counts else tuple(map(_uncounted, snapshot.queues))
     return replace(
@@ -80,7 +82,7 @@ def _failures(server: ServerSample, grant: str) -> tuple[ProbeFailure, ...]:
 
 
 def _uncounted(q: QueueSamples) -> QueueSamples:
-    """The queue without rates, if they are made of the table's counters."""
+    """Remove the queue's rates if they are derived from the table's counters."""
     if q.counters is None or q.ring is not None or q.totals is not None:
         return q
     return replace(q, counters=replace(q.counters, counted=False), unknown={"rates": _NO_COUNTS, **q.unknown})
@@ -89,13 +91,13 @@ def _uncounted(q: QueueSamples) -> QueueSamples:
 def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | None) -> QueueSamples:
     """Return the samples without values that come from masked columns, with the reasons in ``unknown``.
 
-    The server compares the real value in a condition but returns the mask for each expression of such a column. Which
-    statement does which is not tried: a figure that may be made of a mask is unknown.
+    The server compares the real value in a condition but returns the mask for each expression on such a column. qmon
+    does not check which statement does what: a figure that may be derived from a mask is unknown.
 
     Args:
         q: the samples of a queue.
-        masked: what helps, by masked column.
-        order_by: the column that the head is sought along.
+        masked: the remedy, by masked column.
+        order_by: the column along which the head is sought.
     """
     layout = q.layout
     every = _masked(masked, *_telling(layout), order_by)

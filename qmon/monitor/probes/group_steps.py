@@ -38,8 +38,10 @@ class GroupStatements:
 
 @dataclass(slots=True)
 class _Log:
-    """How far the steps of one table were counted. ``before``: its last number in the polls before, the newest last;
-    ``after_s``, ``until_s``: the server's clock, seconds since the epoch, from and to which steps are asked for now.
+    """How far the steps of one table were counted.
+
+    ``before``: its last number in the polls before, the newest last; ``after_s``, ``until_s``: the server's clock,
+    seconds since the epoch, from and to which steps are asked for now.
     """
 
     after: int | None = None

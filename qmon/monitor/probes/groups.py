@@ -56,8 +56,11 @@ def _nothing(_: tuple[str, str]) -> float:
 
 @dataclass(slots=True)
 class _Read:
-    """What was read of a state last: by queue. ``at``: our clock, and ``server_at``: the server's, in seconds;
-    ``whole``: of every queue; ``cost_s``: seconds that it costs, as far as that was known last."""
+    """What was read of a state last: by queue.
+
+    ``at``: our clock, and ``server_at``: the server's, in seconds; ``whole``: of every queue; ``cost_s``: seconds that
+    it costs, as far as that was known last.
+    """
 
     at: float = float("-inf")
     server_at: float = 0.0
@@ -88,8 +91,11 @@ class GroupProbes:
         self._listing: tuple[str, Listing] | None = None
 
     def wanted(self, now: float, shown: str | None, rows: int, listing: Listing | None = None) -> list[ProbeStatement]:
-        """The statements of this poll. ``now``: our clock, seconds; ``shown``: the queue whose messages are listed,
-        ``listing``: which of them, ``None``: so many ``rows`` in progress."""
+        """The statements of this poll.
+
+        ``now``: our clock, seconds; ``shown``: the queue whose messages are listed, ``listing``: which of them,
+        ``None``: so many ``rows`` in progress.
+        """
         self._listing = None if listing is None or shown is None else (shown, listing)
         due = [state for state in self.group.states if self._due(state, now)]
         asked = [self._state(state) for state in due]
@@ -217,8 +223,11 @@ class GroupProbes:
         )
 
     def _meet(self, queues: Collection[str | None], now: float) -> None:
-        """Remember queues that were seen. Where there are too many, those take the places of others that have long
-        been among those with most messages in no state."""
+        """Remember queues that were seen.
+
+        Where there are too many, those take the places of others that have long been among those with most messages in
+        no state.
+        """
         known = [queue for queue in queues if queue in self._queues]
         new = [queue for queue in queues if queue not in self._queues]
         self._queues |= dict.fromkeys(known, now)

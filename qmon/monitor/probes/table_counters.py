@@ -16,8 +16,9 @@ PROBE: Final = "table_counters"
 def wanted(
     statements: StatementCache, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
 ) -> list[ProbeStatement]:
-    """What asks for the counters of these tables, by the way of the engine. ``names``: see
-    ``StatementCache.of_tables``.
+    """What asks for the counters of these tables, by the way of the engine.
+
+    ``names``: see ``StatementCache.of_tables``.
     """
     own = statements.of_tables(PROBE, TableCounterSample, tables, names)
     return own or statements.of_tables("counters", CounterSample, tables, names)

@@ -112,8 +112,9 @@ class QueueDiagnosis:
         return _without({probe for probe, since in self._failing.items() if at - since > _STALE_S}, known)
 
     def locked(self, snapshot: Snapshot, q: QueueSamples) -> Locked | None:
-        """Return the session that locks all rows of the queue, from this poll or, if this poll could not see it, from a
-        recent one.
+        """Return the session that locks all rows of the queue.
+
+        If this poll could not see it, a recent finding is returned.
         """
         at = snapshot.sampled_at
         found = everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout))

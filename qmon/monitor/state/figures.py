@@ -37,10 +37,10 @@ def exact_ready(q: QueueSamples, held: int) -> float | None:
 
 
 def rows_counted(q: QueueSamples) -> float | None:
-    """Return the row count of a table that has exactly one row per ready message; ``None`` if it was not counted
-    exactly.
+    """Return the row count of a table that has exactly one row per ready message.
 
-    The count includes rows that a consumer has deleted but not committed.
+    Returns ``None`` if it was not counted exactly. The count includes rows that a consumer has deleted but not
+    committed.
     """
     if not q.layout.deletes_on_pop or q.layout.state is not None or q.layout.due_at is not None or q.partial:
         return None
@@ -232,8 +232,10 @@ def _age(q: QueueSamples, seconds: float) -> Figure:
 
 
 def gap(q: QueueSamples) -> tuple[Figure, str]:
-    """Return the gap and its kind: push position minus pop position of a ring, or else the id span from the head to the
-    last issued id.
+    """Return the gap and its kind.
+
+    The gap is the push position minus the pop position of a ring, or else the id span from the head to the last issued
+    id.
     """
     if q.ring is not None:
         return Figure(float(q.ring.span)), "gap"
@@ -273,8 +275,9 @@ def counted(
 
 
 def blocked_messages(q: QueueSamples, at: float) -> dict[str, Figure]:
-    """Return the number of blocked messages (waiting for another message, a lock or a manual release) and the age of
-    the oldest.
+    """Return the number of blocked messages and the age in seconds of the oldest.
+
+    A blocked message waits for another message, a lock or a manual release.
     """
     return {"blocked": _blocked(q, at), "blocked_oldest": _blocked_oldest(q, at)}
 
@@ -328,10 +331,9 @@ def done(q: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
 
 
 def size(use: QueueUse | None, at: float) -> dict[str, Figure]:
-    """Return the bytes of the tables and indexes, and their growth in bytes per second, by their names in
-    ``QueueView``.
+    """Return the bytes of the tables and indexes and their growth in bytes per second.
 
-    ``at``: now, server clock, seconds.
+    The keys are the names in ``QueueView``. ``at``: now, server clock, seconds.
     """
     parts = use.parts if use is not None else ()
     age_s = max(0.0, at - use.sized_at) if use is not None else 0.0
@@ -345,8 +347,10 @@ def size(use: QueueUse | None, at: float) -> dict[str, Figure]:
 
 
 def pops(q: QueueSamples, rate: Figure) -> Figure:
-    """Return the pop rate. If no table records pops, the rate is a lower bound: finished messages plus messages that
-    stopped being ready, without retries.
+    """Return the pop rate.
+
+    If no table records pops, the rate is a lower bound: finished messages plus messages that stopped being ready,
+    without retries.
     """
     if rate.value is None or q.totals is None or q.totals.popped is not None:
         return rate

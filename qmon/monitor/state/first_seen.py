@@ -55,8 +55,9 @@ class WatchedIds:
             self._seen.clear()
 
     def age(self, head_id: int, at: float) -> tuple[float, bool] | None:
-        """Return the message's age in seconds, and whether it is only a lower bound; ``None`` if no id was recorded
-        yet.
+        """Return the message's age in seconds and whether it is only a lower bound.
+
+        Returns ``None`` if no id was recorded yet.
         """
         position = bisect_left(self._seen, head_id, key=lambda seen: seen[1])
         if position == len(self._seen):

@@ -29,8 +29,9 @@ class PriorityTrack:
         self._moves = 0
 
     def add(self, messages: MessageDiagnostics, at: float) -> Starved | None:
-        """Record one poll at ``at`` (server clock, seconds); return the priority that has waited longest while others
-        moved.
+        """Record one poll; return the priority that has waited longest while others moved.
+
+        ``at``: server clock, seconds.
         """
         if messages.priorities is None:
             return None

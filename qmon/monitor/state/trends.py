@@ -52,8 +52,9 @@ _GAP_S: Final = 300.0
 
 @dataclass(slots=True)
 class _Minute:
-    """Extremes and sums of the polls of one minute. ``youngest``, ``oldest``: extreme ages of the oldest message,
-    seconds.
+    """Extremes and sums of the polls of one minute.
+
+    ``youngest``, ``oldest``: extreme ages of the oldest message, seconds.
     """
 
     at: float

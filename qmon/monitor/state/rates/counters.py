@@ -73,8 +73,9 @@ class CounterWindow(Generic[Totals]):
         return self._points[-1][0] - self._points[0][0]
 
     def before(self, seconds: float, enough: Callable[[Totals], bool] = lambda before: True) -> tuple[float, Totals]:
-        """Return the newest totals that are at least ``seconds`` old and ``enough``, or else the oldest, with their
-        age.
+        """Return the newest totals that are at least ``seconds`` old and ``enough``, with their age in seconds.
+
+        If there are none, return the oldest.
         """
         now = self._points[-1][0]
         for at, totals in reversed(self._points):

@@ -96,8 +96,9 @@ class RateWindow:
 
     @property
     def ticks(self) -> list[tuple[float, Flow]]:
-        """The remembered ticks, oldest first: length in seconds and flow. If nothing moved in any, the newest two
-        suffice.
+        """The remembered ticks, oldest first: length in seconds and flow.
+
+        If nothing moved in any, the newest two suffice.
         """
         still = len(self._ticks) > 1 and self._moved_at < self._ticks[0].at
         remembered = (self._ticks[-2], self._ticks[-1]) if still else self._ticks
