@@ -141,7 +141,7 @@ class Runner:
         began, before = time.perf_counter(), self.trips
 
         def may_go_on() -> bool:
-            """Allow one trip per poll, so that even the slowest server gets through, and trips for needed statements."""
+            """Allow at least one trip per poll, for the slowest servers, and all trips for needed statements."""
             if self.trips == before:
                 return True
             needed = any(each.record in _NEEDED for each in left)

@@ -68,8 +68,9 @@ class _Minute:
 
     @property
     def takes_s(self) -> float | None:
-        """Seconds a message was in progress, by Little's law; ``None`` if too little was read or no message was
-        finished.
+        """Seconds a message was in progress, by Little's law.
+
+        ``None`` if too little was read or no message was finished.
         """
         if self.polls < _POLLS or not self.finished or not self.working:
             return None

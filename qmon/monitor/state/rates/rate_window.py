@@ -110,8 +110,9 @@ class RateWindow:
             self._base = (at, ready)
 
     def carried(self) -> tuple[float, float] | None:
-        """Return the ready messages now, extrapolated from the newest count, and that count's age in seconds; or
-        ``None``.
+        """Return the ready messages now, extrapolated from the newest count, and that count's age in seconds.
+
+        Returns ``None`` if there is no count.
         """
         if self._base is None or not self._times:
             return None
