@@ -47,7 +47,7 @@ class Alerting:
         notifier: sends notices to receivers, if there are any; several targets may share it.
         group_wait_s: seconds that a notice waits for others with the same cause.
         redact: hides the secrets of the configuration in notices.
-        bell: whether ``record_event`` may ring the bell.
+        bell: whether ``on_event`` may ring the bell.
         clock: the monotonic clock of views and states.
     """
 

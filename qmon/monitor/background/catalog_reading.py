@@ -25,7 +25,7 @@ Resolve = Callable[[Connection, Resolved], Resolved]
 
 
 class CatalogReading:
-    """The queues of a target as found in the catalog. Used by the polling thread, except for ``read``.
+    """The queues of a target as found in the catalog. Used by the polling thread, except for ``read_if_requested``.
 
     ``resolve``: finds the queues over a connection, given its last result.
     """

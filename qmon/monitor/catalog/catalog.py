@@ -332,7 +332,7 @@ class Catalog:
     def _activity(self, tables: Sequence[TableRow]) -> list[Activity]:
         """Read the counters of all tables at once.
 
-        If the server reports them table by table, read those of the first ``_SINGLY`` tables.
+        If the server reports them table by table, read those of the first ``_MAX_SINGLE_READS`` tables.
         """
         if "tables" in queries.load(self.engine.name, "catalog/activity", self.connection.version).parameters:
             return self._optional(Activity, "catalog/activity", tables)

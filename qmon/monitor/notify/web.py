@@ -114,7 +114,7 @@ class _StaysHere(urllib.request.HTTPRedirectHandler):
     """Follow no redirects, so that secrets only go to the configured address."""
 
     def redirect_request(self, *args: object) -> None:
-        """Follow none."""
+        """Follow no redirect."""
 
 
 class _Deadline:

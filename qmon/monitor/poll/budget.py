@@ -143,7 +143,7 @@ class ProbeBudget:
     def share(self, qmons: int | None, beside: float = 0.0) -> None:
         """Keep to one share of the budget from now on: one of ``qmons``; ``None``: their number is unknown.
 
-        ``beside``: the share of a processor that our other sessions use all the time.
+        ``other_share``: the share of a processor that our other sessions use all the time.
         """
         self._qmons, self._beside = qmons, beside
         self.budget = self._whole.part(qmons or 1)

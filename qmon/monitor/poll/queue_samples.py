@@ -59,7 +59,7 @@ class QueueFiling:
     def of(self, probes: QueueProbes, results: Results, every: Found, now_at: float, focus: Focus) -> QueueSamples:
         """Return the samples of one queue, and remember what its next poll needs.
 
-        ``every``: ``results``, indexed. ``now_at``: server clock, seconds. ``focus``: what was on screen when the
+        ``indexed``: ``results``, indexed. ``now_at``: server clock, seconds. ``focus``: what was on screen when the
         statements were chosen.
         """
         layout, facts, memo = probes.layout, probes.facts, probes.memo

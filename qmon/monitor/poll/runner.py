@@ -45,7 +45,7 @@ class Runner:
     """Run statements on one connection and remember the failing ones, so that they do not fail every batch.
 
     A failed statement is left out for some polls and then tried again. Its failure is reported until then. Failures
-    that may pass by themselves (a lock, a deadline) rest for four polls, missing permissions for thirty. ``suspicion``:
+    that may pass by themselves (a lock, a deadline) rest for four polls, missing permissions for thirty. ``in_flight``:
     probes that have cost earlier connections, and the running ones. ``by_text``: the server plans by the text of a
     batch, so one text contains every statement ever sent, and each batch marks the statements to run now.
     """

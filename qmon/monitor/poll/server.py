@@ -65,7 +65,7 @@ class ServerRead:
 class ServerProbes:
     """Choose the server-level probes of a poll and file their results. Belongs to the collector of one connection.
 
-    ``sampler``: samples waits between polls if the server does not count them. ``own``: reads by qmon's background
+    ``sampler``: samples waits between polls if the server does not count them. ``own_uses``: reads by qmon's background
     readers.
     """
 

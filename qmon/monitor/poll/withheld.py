@@ -95,7 +95,7 @@ def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | 
     does not check which statement does what: a figure that may be derived from a mask is unknown.
 
     Args:
-        q: the samples of a queue.
+        samples: the samples of a queue.
         masked: the remedy, by masked column.
         order_by: the column along which the head is sought.
     """
@@ -139,7 +139,7 @@ def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | 
 
 
 def _masked(masked: Mapping[str, str], *columns: str | None) -> str | None:
-    """The first of these columns that is masked, and what helps, in one line."""
+    """Return the first of these columns that is masked, and the remedy, in one line."""
     for column in columns:
         if column is not None and column in masked:
             return f"column {column} is masked for our role; this helps: {masked[column]}"
@@ -147,6 +147,6 @@ def _masked(masked: Mapping[str, str], *columns: str | None) -> str | None:
 
 
 def _telling(layout: Layout) -> tuple[str | None, ...]:
-    """The columns that say which message a row is, and in which state."""
+    """Return the columns that identify a message and contain its state."""
     ring = (layout.ring.slot, layout.ring.turn, layout.ring.message_id, layout.ring.unread) if layout.ring else ()
     return (*layout.ids, layout.state.column if layout.state is not None else None, layout.due_at, *ring)

@@ -137,7 +137,7 @@ def group_page_statement(
 
 
 def group_page_of(found: FoundGroup, layout: Layout, listing: Listing, results: Results) -> Page | None:
-    """Return the messages of a group's page and its description; see ``page_of``."""
+    """Return the messages of a group's page and its description; see ``page_from_results``."""
     path = _walked(found, layout)
     if why := why_not(layout, listing.state):
         return (), PageSample(listing, why=why)

@@ -52,7 +52,7 @@ def ring_page_statement(statements: StatementCache, probes: QueueProbes, listing
 def ring_page_of(
     probes: QueueProbes, listing: Listing, results: Results
 ) -> tuple[tuple[MessageSample, ...], PageSample] | None:
-    """Return the messages of a ring's page and its description; see ``page_of``."""
+    """Return the messages of a ring's page and its description; see ``page_from_results``."""
     layout, ring = probes.layout, probes.layout.ring
     why = why_not(layout, listing.state) or _unreadable(probes)
     if why or ring is None:

@@ -17,7 +17,7 @@ _LATE_S: Final = 3.0
 class OwnChanges:
     """The operations on one queue's table, by every qmon that records them in this database.
 
-    ``under_way``: as of the last poll, an operation changes messages or has just done so.
+    ``is_under_way``: as of the last poll, an operation changes messages or has just done so.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class OwnChanges:
         self._changed_at = float("-inf")
 
     def add(self, operated: Sequence[OperatedSample] | None, layout: Layout, at: float) -> bool:
-        """Record the operations of one poll, read at ``at`` (server clock, seconds); return ``under_way``.
+        """Record the operations of one poll, read at ``at`` (server clock, seconds); return ``is_under_way``.
 
         ``operated``: ``None`` if they were not read.
         """
