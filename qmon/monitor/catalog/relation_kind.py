@@ -48,7 +48,7 @@ class NamedRow:
 
 
 def refusal(catalog: Catalog, name: TableName) -> str | None:
-    """Return what a name that is missing from ``Catalog.read_tables`` stands for, and what to name instead, in one line.
+    """Return what a name missing from ``Catalog.read_tables`` stands for, and what to name instead, in one line.
 
     ``None`` if no object has this name, or the server does not tell.
     """

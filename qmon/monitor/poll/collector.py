@@ -95,7 +95,7 @@ class Collector:
         self._locked = LockedTables(self._statements, self._runner.wake)
         self._standby = False
         self._anew: frozenset[str] = frozenset()
-        # The last poll found a different table behind a queue's name: resolve again, call `watch_queues`, and collect again.
+        # The last poll found a different table behind a queue's name: resolve, call `watch_queues`, and collect again.
         self.stale = False
         self.observer = ProbeBudget(budget)
         self._commits = commits if engine.counts_reads else int

@@ -27,7 +27,7 @@ class LedgerTrack:
         """Return the ledger of this poll; ``None`` if it is not known.
 
         Args:
-            samples: the samples of the queue. The transactions that have drawn numbers are read after them, in the same poll.
+            samples: of the queue. The transactions that have drawn numbers are read after them, in the same poll.
             ready: messages ready now.
             held: messages that running pops hold; ``None`` if unknown.
             span: for queues that are not rings, the id span from the oldest ready message to the last issued id.
