@@ -13,8 +13,6 @@ from qmon.model.text import one_line, time_of_day
 from qmon.redact import hide_secrets
 
 PROBE: Final = "lock_holders"
-# Used if the session is unknown.
-LOCKED: Final = "somebody holds a lock on the table that even readers wait for; tried again later"
 # Parts of a statement that may be data, perhaps truncated: comments, strings, long numbers.
 _VALUES: Final = re.compile(
     r"/\*.*?(?:\*/|$)|--[^\n]*|'(?:[^']|'')*(?:'|$)|\$(\w*)\$.*?(?:\$\1\$|$)|\b\d{4,}\b", re.DOTALL

@@ -20,8 +20,6 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 from qmon.monitor.source import Focus
 
 EVERY_S: Final = 15.0
-# Why the number of held rows is a lower bound. qmon's own designs pop with UPDLOCK, which keeps the locks.
-ROWS_HIDDEN: Final = "with optimized locking the server shows no lock on rows that a transaction has changed"
 _PROBE: Final = "locks"
 _PLACES: Final = 1000
 _NO_TABLE: Final = 0
@@ -90,7 +88,11 @@ class Locks:
         return [self._statements.of(_PROBE, LockSample, {"tables": tables, "places": _PLACES})]
 
     def hides_rows(self, layout: Layout) -> bool:
-        """Return whether transactions may hold rows of this queue without a lock that the server shows."""
+        """Return whether transactions may hold rows of this queue without a lock that the server shows.
+
+        The number of held rows is then a lower bound. qmon's own designs pop with UPDLOCK, which keeps the locks
+        visible.
+        """
         return self._optimized and pops_in_transaction(layout) and not layout.routines
 
     def last(self, name: str) -> tuple[tuple[HeldSample, ...], float] | None:

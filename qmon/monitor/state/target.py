@@ -7,6 +7,7 @@ from typing import Final
 
 from qmon.model.evidence import TargetEvidence
 from qmon.model.figure import Figure
+from qmon.model.reasons import Reason
 from qmon.model.samples.polled import ServerSample
 from qmon.model.server_start import same_start
 from qmon.model.sessions.clients import Sessions
@@ -25,7 +26,6 @@ from qmon.monitor.state.usage import uses_of
 
 # Share of one processor that qmon may use on the server.
 BUDGET_SHARE: Final = 0.01
-_FIRST: Final = "rates follow with the second poll"
 # Within one connection, a poll that is late by at most this many seconds continues with the counters of the last one.
 _LATE_S: Final = 30.0
 
@@ -135,9 +135,9 @@ class TargetHistory:
 
         def rate(before: int | None, after: int | None) -> Figure:
             if before is None or after is None:
-                return Figure.unknown("this server does not count them, or does not show us")
+                return Figure.unknown(Reason.SERVER_DOES_NOT_COUNT)
             if span <= 0 or after < before:
-                return Figure.unknown(_FIRST)
+                return Figure.unknown(Reason.RATES_FOLLOW)
             return Figure((after - before) / span)
 
         share = None

@@ -12,7 +12,6 @@ from typing import Final
 from qmon.model.samples.polled import CounterSample
 from qmon.model.snapshot import QueueSamples
 
-WHY: Final = "rows move and their table's counters do not: track_counts may be off in the sessions that move them"
 # A seen move contradicts a rate of 0 for this many seconds, and a rate of the last few seconds for the shorter time.
 # The rates cover about as much.
 _RECENT_S: Final = 15.0
