@@ -30,9 +30,8 @@ def proposals(layout: Layout, facts: TableFacts, engine: Engine, *, partitioned:
     found = []
     for figures, column, value in _wanted(layout, facts):
         text = _statement(layout, facts, engine, (column, value, figures[0]))
-        if (
-            partitioned and engine.name == "postgres"
-        ):  # PostgreSQL cannot create an index concurrently on a partitioned table
+        # PostgreSQL cannot create an index concurrently on a partitioned table.
+        if partitioned and engine.name == "postgres":
             text = "CREATE INDEX " + text.removeprefix("CREATE INDEX CONCURRENTLY ")
         found.append(WantedIndex(figures, text))
     return found

@@ -167,9 +167,8 @@ class ProbeBudget:
         self._watch(frozenset(watched))
         asked = self._asked = tuple(each.key for each in statements)
         for key in self._pace.every:
-            if (
-                self._slow.get(key, 0.0) > _EASED * self._slowness.ratio
-            ):  # its cost was measured when the server was slower
+            # Its cost was measured when the server was slower.
+            if self._slow.get(key, 0.0) > _EASED * self._slowness.ratio:
                 self._waited[key] = self._pace.every[key]
         if self._all:
             self._waited |= {key: n - 1 for key, n in self._pace.every.items()}
@@ -282,9 +281,8 @@ class ProbeBudget:
         if probe in _DETAIL and self._proven(key):
             return Rank.DETAIL
         if not self._in_each(key) or (self._turn < 1.0 and not key[0]):
-            return (
-                Rank.ALWAYS
-            )  # each queue has its turn every ten seconds, and that poll needs the probes that decide for all queues
+            # Each queue has its turn every ten seconds, and that poll needs the probes that decide for all queues.
+            return Rank.ALWAYS
         if not key[0]:
             return Rank.TARGET
         return Rank.WATCHED if key[0] in self._watched else Rank.DECIDES
@@ -393,9 +391,8 @@ class Sharing:
         if pollers is None:
             self._seen.clear()
             return None
-        self._seen.append(
-            (now_at, max(1, pollers))
-        )  # with a custom application name, even our own session is not counted
+        # With a custom application name, even our own session is not counted.
+        self._seen.append((now_at, max(1, pollers)))
         while len(self._seen) > _COUNTED_POLLS and now_at - self._seen[0][0] > _COUNTED_S:
             self._seen.popleft()
         return sorted(count for _, count in self._seen)[len(self._seen) // 2]

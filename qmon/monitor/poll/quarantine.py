@@ -65,9 +65,8 @@ class InFlightProbe:
 
     def asks(self, probes: Sequence[Key]) -> None:
         """Record which unproven probes are sent to the server; empty: only proven ones."""
-        if (
-            not self._late
-        ):  # otherwise the earlier probe may have cost the connection, and this one would only find it lost
+        # After a late probe the connection may already be lost, and this probe would only find that out.
+        if not self._late:
             self._asked = probes
 
     def late(self) -> None:

@@ -95,9 +95,8 @@ class QueueFiling:
             head, head_limit = HeadSample(None, None, 0), FULL
         if empty and layout.state is not None and layout.state.in_progress is not None:
             progress = ProgressSample(0, 0, None)
-        if (
-            empty and self._engine.shows_deleted and pops_in_transaction(layout)
-        ):  # rows held by consumers would be visible
+        # Rows held by consumers would be visible.
+        if empty and self._engine.shows_deleted and pops_in_transaction(layout):
             unknown = {figure: why for figure, why in unknown.items() if figure not in ("in_progress", "stuck")}
         memo.learn(head, issued.last_value if issued and facts.order_by_number else None, walks=walked is not None)
         memo.learn_place(walked)

@@ -146,9 +146,8 @@ class Runner:
             needed = any(each.record in _NEEDED for each in left)
             return self.trips < MOST_TRIPS and (needed or time.perf_counter() - began <= _PROVING_S)
 
-        left = sorted(
-            new, key=lambda each: each.queue
-        )  # all statements of one queue before the next queue, those of the target first
+        # Run all statements of one queue before the next queue, and those of the target first.
+        left = sorted(new, key=lambda each: each.queue)
         while left and may_go_on():
             most = min(self._most, self._suspicion.quarantine.most or _TOGETHER)
             piece, rest = left[:most], left[most:]
@@ -222,9 +221,8 @@ class Runner:
             raise
         except QueryFailed as problem:
             if listed and not isinstance(problem, LockTimeout):
-                self._lists[
-                    self._later
-                ].clear()  # the server may have rejected a statement that is in the text but not run now
+                # The server may have rejected a statement that is in the text but not run now.
+                self._lists[self._later].clear()
             self._note(problem)
             return False
         self._suspicion.answered()

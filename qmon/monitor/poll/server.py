@@ -131,10 +131,8 @@ class ServerProbes:
         counters: tuple[CounterSample, ...] = results.get(("", "counters"), ())
         analyzes = sum(counter.analyzes for counter in counters)
         if analyzes != self._analyzes:
-            self._analyzes, self._statistics_at = (
-                analyzes,
-                float("-inf"),
-            )  # the statistics are new: read them in the next poll
+            # The statistics are new: read them in the next poll.
+            self._analyzes, self._statistics_at = analyzes, float("-inf")
         sizes: tuple[SizeSample, ...] = results.get(("", "sizes"), ())
         self._sizes |= {each.table_id: (server.now_at, {}) for each in sizes}
         for each in sizes:

@@ -47,9 +47,8 @@ def withhold_partial(snapshot: Snapshot, grant: str) -> Snapshot:
     if not server.sees_sessions:
         waits = None
         totals = None if totals is not None and totals.source is WaitSource.SAMPLED else totals
-    if culprit(horizon) is None and _is_partial(
-        horizon, server
-    ):  # a long holder is a finding even if only some sessions are visible
+    # A long holder is a finding even if only some sessions are visible.
+    if culprit(horizon) is None and _is_partial(horizon, server):
         horizon = None
     queues = snapshot.queues if server.counts else tuple(map(_uncounted, snapshot.queues))
     return replace(

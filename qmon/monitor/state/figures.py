@@ -126,9 +126,8 @@ def with_lost(view: QueueView, owners: Owners | None) -> QueueView:
     stuck, in_progress, part = view.stuck, view.in_progress, view.layout.part
     if owners is None or stuck.value is None or pops_in_transaction(view.layout):
         return view
-    own_timeout = (
-        part is not None and part.own_timeout
-    )  # qmon does not know here which messages are past their own timeout
+    # Qmon does not know here which messages are past their own timeout.
+    own_timeout = part is not None and part.own_timeout
     if owners.lost and not own_timeout:
         value = stuck.value + owners.lost
         if in_progress.value is not None and not in_progress.at_least:

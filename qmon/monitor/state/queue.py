@@ -208,9 +208,8 @@ class QueueTrack:
         self._standing.add(q, at)
         if q.in_progress_ids is not None:
             self._progress.see(q.in_progress_ids, at)
-        self._needs_ids = self._needs_ids or not figures.has_push_time(
-            q
-        )  # set for good: resetting it after a gap would make ages too low
+        # Set for good: resetting it after a gap would make ages too low.
+        self._needs_ids = self._needs_ids or not figures.has_push_time(q)
         if q.last_id is not None and self._needs_ids:
             self._ids.see(q.last_id, at)
         held = self._holders.see(q, snapshot.writers)

@@ -143,9 +143,8 @@ def fresh_s(name: str, snapshot: Snapshot, layout: Layout) -> float:
 
 def failure_of(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | None:
     """Return the failed probe because of which a figure could not be read in this poll, or ``None``."""
-    read_by = _READ_BY[
-        name
-    ]  # look it up even without failures, so that a figure missing from the table fails in the first poll
+    # Look it up even without failures, so that a figure missing from the table fails in the first poll.
+    read_by = _READ_BY[name]
     return next((f for f in snapshot.failures if f.queue in ("", queue) and _reads(f.probe, read_by)), None)
 
 
