@@ -136,7 +136,7 @@ class Poller:
 
     @property
     def slow(self) -> ExactCounts:
-        """The background reader of exact counts."""
+        """The background reader for slow reads, such as exact counts."""
         return self._slow
 
     def start(self, sink: Sink) -> None:
