@@ -20,8 +20,10 @@ from qmon.monitor.state.target import TargetHistory
 
 MORE_POLLS: Final = 2
 _ANSWER_S: Final = 15.0
+
 # Attempts to read the catalog of a cold server, or a locked catalog.
 _TRIES: Final = 2
+
 # Share of the time for counting figures without an index.
 _COUNTING: Final = 0.8
 

@@ -46,6 +46,7 @@ class SourceState:
 ROW_LIMIT: Final = 200
 
 Event = Snapshot | SourceState
+
 # Called from the source's own thread, so it must be quick and thread-safe.
 Sink = Callable[[Event], None]
 

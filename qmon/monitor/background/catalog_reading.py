@@ -16,8 +16,10 @@ from qmon.engines.base import Connection
 from qmon.monitor.catalog.resolve import NOTHING, Resolved
 
 EVERY_S: Final = 120.0
+
 # Seconds between readings while a queue is gone or a table was locked, ...
 LOST_S: Final = 3.0
+
 # ... but at least this many times the duration of a reading.
 _COST_FACTOR: Final = 30.0
 

@@ -36,14 +36,18 @@ from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import StatementCache
 
 _HEAD_EVERY_S: Final = 10.0
+
 # If a full search is cheap, the polls make it themselves and report when it becomes expensive.
 _CHEAP_HEAD_EVERY_S: Final = 60.0
+
 # Seconds between two cheap searches of any queue. With many queues, each is searched less often.
 _HEAD_REST_S: Final = 0.2
 _TRIES: Final = 3
 _TRY_AGAIN_S: Final = 60.0
+
 # Seconds until the next try after a lock timeout. A try costs the server a second of waiting and reads nothing.
 _LOCK_AGAIN_S: Final = 5.0
+
 # Seconds after which the server's counters include earlier commits (PostgreSQL: one).
 _SETTLED_S: Final = 2.5
 _DEAR_HEAD_S: Final = 0.001
@@ -51,8 +55,10 @@ _DEADLINE_S: Final = 30.0
 _IDLE_S: Final = 1.0
 _GRAPHS: Final = ("", "graphs")
 _CATALOG: Final = ("", "catalog")
+
 # Tasks of the target as a whole, not of one queue.
 _ALONG: Final = (("", "jobs"), ("", "blocked"))
+
 # Probe names used in failures of some kinds of tasks.
 _PROBES: Final = {
     "plans": "plans",
@@ -62,6 +68,7 @@ _PROBES: Final = {
     "graphs": "deadlock_graphs",
     "catalog": "catalog",
 }
+
 # Due time of a running task. If it changes while the task runs, the new due time is kept.
 _UNDER_WAY: Final = float("inf")
 

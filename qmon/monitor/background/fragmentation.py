@@ -16,8 +16,10 @@ from qmon.monitor.probes.statements import StatementCache
 
 # The first minute reads none, because short commands end before that.
 FIRST_S: Final = 60.0
+
 # Minimum seconds between two indexes of a queue; more if one took long.
 EVERY_S: Final = 60.0
+
 # Indexes above this size (781 MB) are not read: the level above the leaves has up to an eighth as many pages.
 MOST_PAGES: Final = 100_000
 _NEWEST: Final = (10_000, 0)

@@ -22,6 +22,7 @@ from qmon.redact import hide_passwords
 
 _MOST: Final = 40
 _CHARS: Final = 400
+
 # Maximum number of statements kept per queue.
 _STATEMENTS: Final = 3
 _POPS: Final = ("pop", "pop_batch")

@@ -14,6 +14,7 @@ from qmon.errors import NoConnectionLeft, QmonError
 
 _GRACE_S: Final = 2.0
 _BACK_OFF_S: Final = 5.0
+
 # Minimum seconds between connection attempts when the server has no connection left.
 _FULL_S: Final = 60.0
 

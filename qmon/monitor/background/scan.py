@@ -25,8 +25,10 @@ from qmon.monitor.probes.statements import StatementCache
 
 # Minimum seconds from the end of one scan of a table to the next.
 EVERY_S: Final = 5.0
+
 # Up to this many pages (64 MB), a short-lived command counts a table faster, within a few seconds.
 AT_ONCE_PAGES: Final = 8192
+
 # Maximum pages per second, for all queues of a target together: 16 MB/s.
 _PAGES_S: Final = 2000.0
 _RANGE_S: Final = 0.005

@@ -30,6 +30,7 @@ from qmon.monitor.source import Focus
 from qmon.redact import hide_passwords
 
 EVERY_S: Final = 0.25
+
 # Interval in seconds after ten seconds without a waiting session. The server breaks a deadlock after a second, so
 # deadlocks are still seen.
 QUIET_S: Final = 0.5
@@ -37,10 +38,13 @@ _QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
 AWAY_S: Final = 2.0
 _COST_FACTOR: Final = 667.0
+
 # Minimum rest after a sample, as a multiple of its cost.
 _COST_FACTOR_CLOSELY: Final = 200.0
+
 # Processor time of a sample, as a multiple of the time between the clock readings around it (measured).
 _AROUND: Final = 2.0
+
 # A sample's weight is the time since the previous one, capped at this many times the planned interval.
 _LONGEST: Final = 2.5
 _LEAST_OF: Final = 16

@@ -17,6 +17,7 @@ from qmon.monitor.catalog.state_values import known_values
 
 # Figures that come from the positions of a ring and the slots around them.
 _OF_A_RING: Final = ("ready", "in_progress", "oldest", "rates", "fill")
+
 # Types of columns that can order a list: equal values have equal texts, and the text converts back to the value.
 _GOES_BY: Final = (WHOLE | TEXTS | RANDOM_IDS | TIME_TYPES | {"date"}) - {"enum", "ntext"}
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})

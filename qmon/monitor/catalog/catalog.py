@@ -21,10 +21,13 @@ Record = TypeVar("Record")
 
 # Tables per statement.
 _CHUNK: Final = 500
+
 # Maximum number of tables that are read one by one.
 _SINGLY: Final = 200
+
 # A table whose rows are usually deleted has deleted at least this share of the inserted rows.
 _DELETED: Final = 0.3
+
 # Suffix of a simpler statement, which returns less, for servers that cannot run the full one.
 _PLAIN: Final = "_plain"
 

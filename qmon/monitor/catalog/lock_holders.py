@@ -13,10 +13,12 @@ from qmon.model.text import one_line, time_of_day
 from qmon.redact import hide_secrets
 
 PROBE: Final = "lock_holders"
+
 # Parts of a statement that may be data, perhaps truncated: comments, strings, long numbers.
 _VALUES: Final = re.compile(
     r"/\*.*?(?:\*/|$)|--[^\n]*|'(?:[^']|'')*(?:'|$)|\$(\w*)\$.*?(?:\$\1\$|$)|\b\d{4,}\b", re.DOTALL
 )
+
 # psqlodbc puts this before each statement of a transaction.
 _DRIVER: Final = re.compile(r"(?:RELEASE|SAVEPOINT) _EXEC_SVP_\w+;\s*")
 _LENGTH: Final = 80

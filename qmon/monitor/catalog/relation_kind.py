@@ -11,6 +11,7 @@ from qmon.model.layout.layout import TableName
 from qmon.monitor.catalog.catalog import Catalog
 
 _ELSEWHERE: Final = "make that server a target of its own and name the table there"
+
 # Advice for kinds where it does not depend on the base objects.
 ADVICE: Final = {
     "temporary table": "only the session that made it can read it: name a table that stays",
@@ -18,6 +19,7 @@ ADVICE: Final = {
     "external table": f"its rows are kept elsewhere: {_ELSEWHERE}",
     "memory-optimized table": "it has none of the locks, lock hints and counters that qmon uses: name a table on disk",
 }
+
 # Text between the kind and the base objects, which the user should name instead.
 MADE_FROM: Final = {
     "view": "of",

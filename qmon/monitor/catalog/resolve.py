@@ -74,6 +74,7 @@ class Resolved:
 
 
 NOTHING: Final = Resolved()
+
 # Number of remembered queues that are gone and named nowhere; the most recent are kept.
 _MOST_LOST: Final = 50
 

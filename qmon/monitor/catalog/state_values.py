@@ -17,6 +17,7 @@ from qmon.monitor.catalog.predicate import condition
 
 _ASK: Final = "catalog/state_kept"
 _OPTIONAL: Final = ("in_progress", "done", "dead", "blocked")
+
 # Maximum number of values that the catalog's statements list.
 _MANY: Final = 12
 

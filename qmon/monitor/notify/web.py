@@ -26,8 +26,10 @@ from qmon.monitor.notify.sender import Delivery
 
 # Seconds after which a lasting alert is sent to Alertmanager again. It expects that every half minute to three minutes.
 AGAIN_S: Final = 60.0
+
 # Seconds after which Alertmanager considers an alert resolved if it is not sent again.
 LASTING_S: Final = 4 * AGAIN_S
+
 # In addition to 5xx, the status codes after which the same request may succeed.
 _LATER: Final = frozenset({408, 425, 429})
 _CUT_EVERY_S: Final = 0.5

@@ -34,6 +34,7 @@ _ALWAYS: Final = frozenset(
         "sequences_free",
     }
 )
+
 # Probes that explain a verdict, or decide one that can wait.
 _DETAIL: Final = frozenset(
     {
@@ -80,15 +81,20 @@ _SHARE: Final = 8
 _SHARE_SLOW: Final = 3
 _FEWEST: Final = 4
 _LEAST_OF: Final = 8
+
 # The usual time of a probe as a multiple of its least time, because not everything it reads is always in the cache.
 _USUAL: Final = 1.25
+
 # Overhead of a statement (parsing, counting, commit) as a multiple of the time to read the clock.
 _AROUND: Final = 4.0
 _PROVEN: Final = 3
+
 # The first polls of a connection, which read and time everything: neither statements nor tables are cached yet.
 _SETTLING: Final = 12
+
 # ... unless a poll takes this share of the time until the next one.
 _TOO_LONG: Final = 0.5
+
 # A throttled probe is timed again once polls are this many times faster than when it was last timed.
 _EASED: Final = 2.0
 _SMOOTH: Final = 0.1
@@ -96,6 +102,7 @@ _FORGOTTEN: Final = 0.01
 _DEAREST: Final = 5
 _COUNTED_S: Final = 10.0
 _COUNTED_POLLS: Final = 5
+
 # The time of a probe that runs alone or for the first time, as a multiple of its later time in a batch.
 _ALONE: Final = 3.0
 

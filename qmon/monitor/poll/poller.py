@@ -34,21 +34,27 @@ MAX_INTERVAL_S: Final = 60.0
 BACK_OFF_S: Final = (1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0)
 _GRACE_S: Final = 2.0
 _WATCH_EVERY_S: Final = 0.25
+
 # Shortest deadline of a poll in seconds, for short poll intervals.
 _LEAST_S: Final = 1.0
 _MOST_ABANDONED: Final = 3
 _LOGIN_S: Final = 5.0
+
 # A poll is cancelled after this many seconds; until then a slow server counts as late, not as lost. Each statement has
 # a shorter deadline.
 _CANCEL_AFTER_S: Final = 5.0
+
 # Extra seconds for a poll that also reads the catalog again.
 _CATALOGUE_S: Final = 5.0
+
 # Extra seconds for the first catalog read on a connection: a server that has just started reads its catalog from disk.
 FIRST_READ_S: Final = 30.0
+
 # The poll session has no silence limit: the watchdog abandons a poll that is not answered, so calls need neither
 # threads nor deadlines of their own.
 POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True, silence_s=None)
 READING: Final = f"reading the catalog: the first time on a cold server may take {duration(FIRST_READ_S)}"
+
 # A first catalog read that takes longer than this many seconds is reported.
 _REPORT_S: Final = 2.0
 

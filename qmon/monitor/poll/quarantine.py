@@ -12,6 +12,7 @@ from qmon.model.budget import Key
 
 # Losses that count as proof. A single loss may be chance: a server that stops does so while some statement runs.
 _LOSSES: Final = 2
+
 # Up to this many probes are sent one by one after a loss. More are sent in groups, because there may be thousands.
 _FEWER: Final = 100
 _REST: Final = 4

@@ -23,19 +23,25 @@ from qmon.monitor.probes.statements import PART, ProbeStatement, Results
 
 # Maximum number of round trips of a run.
 MOST_TRIPS: Final = 40
+
 # Seconds that a poll may spend on finding the failing statement, because it must end within its deadline.
 _PROVING_S: Final = 0.45
+
 # Maximum number of new statements that are tried together: the server plans each for the first time.
 _TOGETHER: Final = 250
+
 # The same after a failure, because the statements of one queue often fail together. It then grows again.
 _AFTER_ONE: Final = 8
 _REST: Final = 15
 _REST_LONG: Final = 30
 _REST_SHORT: Final = 4
+
 # SQLSTATEs for a missing table, column or schema, of PostgreSQL and of ODBC.
 _GONE: Final = frozenset({"42P01", "42S02", "S0002", "42703", "42S22", "S0022", "3F000"})
+
 # Prefixes of the probes without which nothing is known about a queue.
 _OF_THE_QUEUE: Final = ("head", "ring")
+
 # Records without which there is no poll: statements that read them are always tried.
 _NEEDED: Final = (ClockSample, ServerSample)
 

@@ -20,6 +20,7 @@ from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure, QueueSamples, Snap
 from qmon.model.waits.horizon_holders import culprit
 
 _NO_RIGHT: Final = "our role sees only its own sessions: the waits, statements and ages of others are unknown"
+
 # Figures computed from columns that identify a message or contain its state.
 _OF_ROWS: Final = (
     "ready",

@@ -18,6 +18,7 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 
 _EVERY_S: Final = 10.0
 _CONVERSATIONS_EVERY_S: Final = 60.0
+
 # A value that could not be read again is shown for at most this many seconds.
 _STALE_S: Final = 60.0
 

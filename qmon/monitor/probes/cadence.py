@@ -6,9 +6,12 @@ from typing import Final
 
 # Scheduled and dead messages.
 COUNTING_S: Final = 10.0
+
 # The same for a queue that is only checked for messages.
 COUNTING_BRIEF_S: Final = 30.0
+
 # Statistics and sizes of tables.
 STATISTICS_S: Final = 10.0
+
 # Sizes, if there are so many queues that they are read in turns.
 SIZES_TURN_S: Final = 60.0

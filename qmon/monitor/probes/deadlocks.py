@@ -19,6 +19,7 @@ from qmon.redact import hide_passwords
 
 # Minimum seconds between two readings; more if a reading took long.
 EVERY_S: Final = 15.0
+
 # The server writes a report within two minutes.
 _ASKED_FOR_S: Final = 150.0
 _CHARS: Final = 200

@@ -16,6 +16,7 @@ from qmon.monitor.probes.statements import PART, ProbeStatement, Results, Statem
 
 # Steps counted by time are read with this delay in seconds, because a step is committed a moment after its timestamp.
 _LAG_S: Final = 1.0
+
 # A step and a queue.
 Key = tuple[str, str | None]
 

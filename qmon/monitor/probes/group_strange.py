@@ -18,8 +18,10 @@ from qmon.monitor.probes.statements import ProbeStatement, Results
 
 _PROBE: Final = "group_strange"
 _MOST: Final = 1000
+
 # In tables of up to this many rows, each row is compared with all states.
 _FEW_ROWS: Final = 100_000
+
 # In tables of up to this many rows, each row's state value is compared with the known ones.
 _MANY_ROWS: Final = 1_000_000
 

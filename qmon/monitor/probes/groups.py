@@ -37,9 +37,11 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 MOST_FINISHED: Final = 100_000
 _SELDOM_S: Final = 10.0
 _FINISHED_S: Final = 60.0
+
 # Seconds between readings of states of these kinds. Blocked messages are read in each poll unless that costs too much.
 _USUAL_S: Final[Mapping[Kind, float]] = {"blocked": 0.0, "done": _FINISHED_S}
 _FORGOTTEN_S: Final = 3 * _FINISHED_S
+
 # Maximum share of a processor per state that is not read in each poll, because its rows may have no index.
 _SHARE: Final = 0.002
 Cost = Callable[[tuple[str, str]], float]

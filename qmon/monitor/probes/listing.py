@@ -31,6 +31,7 @@ PLAIN: Final = "messages_page"
 SPLIT: Final = "messages_page_split"
 OF_A_GROUP: Final = "group_page"
 Page = tuple[tuple[MessageSample, ...], PageSample]
+
 # Rows next to those of the page: the last of the page before, and the first of the next one.
 _BOUNDARY: Final = 2
 

@@ -11,6 +11,7 @@ from qmon.model.samples.polled import HeadSample, RingSample, StateValueSample, 
 
 # Ready, in-progress and dead messages are counted exactly up to this number in each poll.
 COUNT_LIMIT: Final = 1000
+
 # Rows read to count them: one more than the limit shows that there are more.
 FULL: Final = COUNT_LIMIT + 1
 _BOUND_LAG: Final = 2

@@ -51,10 +51,12 @@ def legible(layout: Layout, facts: TableFacts, found: tuple[MessageSample, ...])
 
 # Maximum number of messages in progress that are read; the longest-running ones if an index sorts them.
 OWNERS: Final = 100
+
 # Slots of a ring that one poll reads.
 SLOTS: Final = 1000
 _NEAR: Final = 20
 _FACTS_EVERY_S: Final = 5.0
+
 # Seconds between sweeps. They are expensive and their findings do not pass quickly. After a finding they run sooner.
 _SWEEP_EVERY_S: Final = 4.9
 _MIN_AGE_S: Final = 1.0

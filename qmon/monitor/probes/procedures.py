@@ -16,8 +16,10 @@ _READS: Final = "procedures"
 _NAMED: Final = "routines"
 _NAMING: Final = "routines_of_tables"
 _PROBES: Final = (_READS, _NAMED, _NAMING)
+
 # Seconds between searches for procedures, which are rarely created or dropped.
 _FIND_EVERY_S: Final = 600.0
+
 # Seconds between readings, because the server goes through all its cached plans for one.
 _READ_EVERY_S: Final = 10.0
 _VERBS: Final = ("push", "push_batch", "pop", "pop_batch")

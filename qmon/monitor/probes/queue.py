@@ -49,6 +49,7 @@ _RECOUNT_EVERY: Final = 5
 _RING_WINDOW: Final = 32
 STILL: Final = 3
 _WALK: Final = 2 * FULL
+
 # For each probe that finds the head, the probe that reads which rows transactions hold.
 _HELD: Final = {
     "head": "held",
@@ -57,6 +58,7 @@ _HELD: Final = {
     "head_state": "held_state",
     "head_any": "held_any",
 }
+
 # The same if locks are read for all queues together: which of the locked rows are not visible.
 _UNSEEN: Final = {
     "head": "unseen",
@@ -65,6 +67,7 @@ _UNSEEN: Final = {
     "head_state": "unseen_state",
     "head_any": "unseen_any",
 }
+
 # The probe that lists rows, if a pop leaves none in progress.
 _LISTED: Final = {
     "head": "messages",
@@ -72,13 +75,16 @@ _LISTED: Final = {
     "head_due": "messages_due",
     "head_state": "messages_ready",
 }
+
 # The probe that counts blocked messages of a table with a state column: `in_state` with another value.
 BLOCKED: Final = "blocked"
+
 # Probes that return a `WalkSample`.
 WALKS: Final = frozenset({"head_walk", "head_any"})
 
 # Up to this many pages (2 MB, about 2 ms), a poll checks whether a table that only a scan counts is empty.
 _EMPTY_PAGES: Final = 256
+
 # If the server counts no rows this many times in a row although there are some, its count is no longer read.
 _DENIED: Final = 3
 

@@ -22,6 +22,7 @@ READ_EVERY: Final[dict[str, float]] = {
     POOL_LIMITS: 15.0,
     SETTINGS: 60.0,
 }
+
 # A value that could not be read again is shown for at most this many times the interval of its probe.
 _STALE: Final = 3.0
 

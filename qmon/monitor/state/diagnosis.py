@@ -24,22 +24,29 @@ from qmon.monitor.state.ring import RingTrack
 from qmon.monitor.state.stale_figures import of_locks
 
 _STALE_S: Final = 30.0
+
 # Deletions at most this many seconds apart belong to one run of an archiver.
 _RUN_S: Final = 10.0
+
 # A run of at least this many seconds means that the archiver never pauses.
 _STEADY_S: Final = 30.0
+
 # With fewer breaks between runs, their usual length is unknown.
 _BREAKS: Final = 2
+
 # A longer run counts as several runs.
 _LONG_RUN_S: Final = 300.0
+
 # Number of runs whose peak of done messages is remembered.
 _RUNS: Final = 8
+
 # No row was deleted if this share of all rows ever inserted is still there.
 _KEPT_SHARE: Final = 0.9
 _ROWS: Final = ("owners", "tried")
 _SWEEP: Final = "slot_sweep"
 _DONE: Final = ("counters", "table_counters", "head", "progress")
 _HOLDERS: Final = ("counters", "table_counters", "head", "held", "unseen", "locks", "writers", "waits", "blocking")
+
 # Prefixes of the probes that each field of `QueueEvidence` is read by.
 READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "owners": _ROWS,

@@ -52,8 +52,10 @@ class PriorityTrack:
 
 # A message that is missing for this many polls is forgotten.
 _MISSED: Final = 2
+
 # A message that disappears while it is being popped is remembered for this many seconds, because it may come back.
 _AWAY_S: Final = 30.0
+
 # All times of one poll are from the server's clock, but several statements read them.
 _JITTER_S: Final = 0.05
 

@@ -44,6 +44,7 @@ from qmon.monitor.state.verdict_log import VerdictLog
 
 _SMOOTH_S: Final = 4.0
 MOST_POINTS: Final = 1200
+
 # Reasons for unknown rates that disappear with the next polls.
 RATES_FOLLOW: Final = frozenset(
     {Reason.RATES_FOLLOW, Reason.COUNTERS_BROKEN, Reason.OWN_OPERATION, Reason.COUNTERS_RESET}

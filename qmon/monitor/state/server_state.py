@@ -13,6 +13,7 @@ from qmon.model.snapshot import Snapshot
 # A failover is reported for this many seconds.
 SAID_S: Final = 300.0
 _SECONDARY: Final = "secondary"
+
 # Plans are forgotten after this many times the interval at which they are read.
 _STALE: Final = 3.0
 

@@ -99,6 +99,7 @@ def flow_unread(q: QueueSamples, before: QueueSamples) -> bool:
 _HEAD: Final = ("head", "ring", "depth")
 _OF_HOLDERS: Final = ("held", "unseen", "locks", "writers")
 _GROUP: Final = "group_states:"
+
 # Prefixes of the probes that read each figure of `QueueView`.
 _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "ready": (*_HEAD, f"{_GROUP}ready"),
@@ -115,6 +116,7 @@ _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "bytes": ("sizes", "uses", table_counters.PROBE),
     "growth": ("sizes", "uses", table_counters.PROBE),
 }
+
 # Figures that are not read in each poll: seconds between readings, normally and when queues are read in turns.
 _RARELY: Final[Mapping[str, tuple[float, float]]] = {
     "scheduled": (COUNTING_S, COUNTING_BRIEF_S),

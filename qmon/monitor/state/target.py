@@ -26,6 +26,7 @@ from qmon.monitor.state.usage import uses_of
 
 # Share of one processor that qmon may use on the server.
 BUDGET_SHARE: Final = 0.01
+
 # Within one connection, a poll that is late by at most this many seconds continues with the counters of the last one.
 _LATE_S: Final = 30.0
 

@@ -13,39 +13,55 @@ from qmon.model.rates.flow import Flow
 from qmon.model.rates.trend import DueLater, Rise, Silence, Slower
 
 _MINUTE_S: Final = 60.0
+
 # Minutes that are remembered.
 _MOST: Final = 60
-# A backlog rises if it has grown for at least this many minutes, or ...
+
+# A backlog rises if it has grown for at least this many minutes.
 _RISE: Final = 21
-# ... this many, if no pop rate is known that would show it sooner.
+
+# The same if no pop rate is known that would show a rise sooner.
 _UNRATED: Final = 6
+
 # Fewer messages than this are not a backlog.
 _BACKLOG: Final = 100
+
 # A backlog that consumers clear within this many seconds is not a problem.
 _WAITS_S: Final = 60.0
+
 # Messages count as slower if they take this many times as long as before.
 _SLOWER: Final = 3.0
+
 # Number of polls in a minute that must have read the messages in progress.
 _POLLS: Final = 3
+
 # Minutes needed to know how long messages took before.
 _BEFORE: Final = 5
+
 # A queue was busy if messages were pushed in each of this many minutes.
 _BUSY: Final = 10
 _SILENT_S: Final = 30.0
-# Silence is reported only if at least this many pushes are missing, and ...
+
+# Silence is reported only if at least this many pushes are missing, ...
 _MISSED: Final = 60
-# ... after this many times the longest break of the last hour.
+
+# ... and only after this many times the longest break of the last hour.
 _LONGER: Final = 5
+
 # Pushed messages are compared with messages that became ready over steps of at least this many seconds.
 _STEP_S: Final = 5.0
+
+# Messages count as due later than usual after this many steps, seconds and messages.
 _LATER_STEPS: Final = 3
 _LATER_S: Final = 20.0
-# Messages count as due later than usual after this many steps, seconds and messages.
 _LATER: Final = 20
+
 # Earlier messages needed for the comparison.
 _KNOWN: Final = 60
+
 # Greatest share of earlier messages that may have been due later.
 _SELDOM: Final = 0.1
+
 # After a gap longer than this many seconds, the minutes before it are forgotten.
 _GAP_S: Final = 300.0
 

@@ -23,6 +23,7 @@ _GROWTH_S: Final = 300.0
 _REMEMBER_EVERY_S: Final = 5.0
 _REMEMBERED: Final = 720
 _BEFORE_S: Final = 600.0
+
 # Procedure totals are read every ten seconds or less often.
 _READS_S: Final = 60.0
 

@@ -25,6 +25,7 @@ from qmon.monitor.catalog.state_values import Known, is_no_state, known_values, 
 from qmon.monitor.catalog.zones import with_zones
 
 LIKELY: Final = 0.6
+
 # The design of split tables that are only known by their shape: batch_split has the same tables.
 _SPLIT: Final = "batch_fast"
 POSSIBLE: Final = 0.4

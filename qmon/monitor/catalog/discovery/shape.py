@@ -13,9 +13,11 @@ from qmon.monitor.catalog.state_values import Known, shown
 
 _CLAIMS: Final[tuple[Role, ...]] = ("started_at", "lease", "heartbeat", "owner_name")
 _FEW, _MANY, _TOO_MANY = 6, 15, 25
+
 # The counters are only used after this many inserted rows.
 ENOUGH_ROWS: Final = 50
 _MAY_BE: Final = 0.3
+
 # Maximum score, whatever its name, of a table whose rows are never claimed, marked, due or removed.
 _UNPROVEN: Final = 0.35
 

@@ -17,11 +17,14 @@ from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 
 # Waits on screens cover this many seconds, because fewer samples say little.
 SHOWN_S: Final = 30.0
+
 # Waits for verdicts cover this many seconds, so that an improvement shows at once.
 RECENT_S: Final = 4.0
+
 # Fewer samples of waits say nothing. If the requested time has fewer samples, it is extended until it has this many.
 SAMPLES: Final = 4
 _DEADLOCKS_S: Final = 60.0
+
 # Tolerance for polls that come slightly early or late.
 _NEARLY: Final = 0.95
 _MOST_POLLS: Final = 400

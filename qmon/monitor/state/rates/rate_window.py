@@ -12,6 +12,7 @@ from qmon.model.rates.flow import Flow
 
 # Seconds over which rates are taken.
 RATE_WINDOW_S: Final = 10.0
+
 # Single ticks are remembered for this many seconds.
 TICKS_S: Final = 180.0
 _MOST_NETS: Final = 2400
