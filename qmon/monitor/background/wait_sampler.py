@@ -37,9 +37,9 @@ QUIET_S: Final = 0.5
 _QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
 AWAY_S: Final = 2.0
-_COST_FACTOR: Final = 667.0
 
-# Minimum rest after a sample, as a multiple of its cost.
+# Minimum rest after a sample, as a multiple of its cost; the second one while waits are on screen.
+_COST_FACTOR: Final = 667.0
 _COST_FACTOR_CLOSELY: Final = 200.0
 
 # Processor time of a sample, as a multiple of the time between the clock readings around it (measured).
