@@ -1,4 +1,4 @@
-"""Ends the process when its terminal is lost, on SIGHUP, SIGINT and SIGTERM, and on a dead terminal without signal."""
+"""Ends the process when its terminal is lost: on a hangup, SIGINT or SIGTERM, or without a signal if it is dead."""
 
 from __future__ import annotations
 
