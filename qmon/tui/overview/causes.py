@@ -17,7 +17,7 @@ from qmon.tui.widgets.columns import Cell
 # The maximum number of lines.
 MOST: Final = 2
 _LEAST: Final = 12
-# Cells reserved for the names of the queues before details are added. With fewer than `_LEAST` cells, no names.
+# Cells reserved for the names of the queues before details are added. With fewer than `_MIN_NAMES_CELLS`, no names.
 _NAMES: Final = 30
 
 

@@ -18,8 +18,9 @@ from qmon.tui.plots.sparks import marked, sparks
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, spread, wrap
 
+# The maximum number of verdict lines on a short screen.
 LEAST: Final = 4
-# The maximum number of verdict lines on a tall screen. `LEAST` is that of a short one.
+# The maximum number of verdict lines on a tall screen.
 MOST: Final = 9
 
 
