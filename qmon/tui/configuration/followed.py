@@ -63,9 +63,7 @@ class FollowedConfig:
         if self._clock() - self._looked_at < _EVERY_S:
             return None
         self._looked_at = self._clock()
-        if (
-            now := self._stamp()
-        ) == self._seen or now is None:  # an editor may remove the file for a moment while saving
+        if (now := self._stamp()) == self._seen or now is None:  # editors may remove the file while saving
             return None
         self._seen = now
         config = read_config(self.config.path)
