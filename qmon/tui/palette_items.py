@@ -23,7 +23,7 @@ class PaletteItem:
 
 
 def queues(views: Iterable[QueueView], go: Callable[[str], Awaitable[object]]) -> list[PaletteItem]:
-    """Return an entry for every queue, with its verdict. ``go`` shows the queue of the given name."""
+    """Return an entry for every queue, with its verdict. ``go_to_queue`` shows the queue of the given name."""
     return [
         PaletteItem(f"queue:{name}", "", name, f"go to this queue: {each.verdict.code}", "Queues", partial(go, name))
         for each in views

@@ -155,7 +155,7 @@ def _app_for(source: SnapshotSource, followed: FollowedConfig | None) -> Callabl
 
 
 def need_terminal(instead: str = "`qmon status` prints the same figures") -> None:
-    """Raise ``BadInput`` if there is no terminal. ``instead`` names an alternative that needs none."""
+    """Raise ``BadInput`` if there is no terminal. ``alternative`` names a command that needs none."""
     streams = {"input": sys.__stdin__, "output": sys.__stdout__, "error": sys.__stderr__}
     for name, stream in streams.items():
         if stream is None or not stream.isatty():

@@ -1,4 +1,8 @@
-"""Lines made of spans, as the panels write and the widgets draw them. A span is a text and the name of its tone."""
+"""Lines made of spans, as the panels write them and the widgets draw them.
+
+A span is a text and the name of its tone. Widths are in terminal cells. Functions that return lines take the width as
+``cells`` and the height as ``rows``.
+"""
 
 from __future__ import annotations
 

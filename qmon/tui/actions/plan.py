@@ -92,7 +92,7 @@ def can_undo(plan: Plan | None, result: OperationResult) -> bool:
 
 
 def undo(can: Undo) -> tuple[str, str]:
-    """Return whether it can be undone and what cannot, and the tone of the text."""
+    """Return whether the operation can be undone and what cannot, and the tone of the text."""
     notes = "; ".join(can.notes)
     if not can.possible:
         return (f"cannot be undone{': ' + notes if notes else ''}", "accent")

@@ -53,7 +53,7 @@ class Own:
 
 
 def own_words(causes: Sequence[SharedCause], queues: Sequence[QueueView]) -> dict[str, Own]:
-    """Return, by queue name, the texts of queues whose worst verdict has one of the causes with a line."""
+    """Return the texts of queues whose worst verdict has one of the shown causes, by queue name."""
     shown = {cause.who: cause for cause in causes[:MOST]}
     return {queue.name: _own(queue, shown) for queue in queues if queue.verdict.cause in shown}
 

@@ -1,4 +1,7 @@
-"""The notice lines of every screen: the alert, pauses, operations in the background, and the step of a tour."""
+"""The notice lines of every screen: the alert, pauses, operations in the background, and the step of a tour.
+
+``now`` is the local monotonic clock in seconds; ``cells`` is the width of the screen.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,7 @@ _LEAST_WORDS = 16
 
 
 def alert_lines(alerts: AlertState, now: float, cells: int) -> list[Line]:
-    """Return one line about the alerts, or none if nothing is raised or muted.
-
-    ``now``: the local monotonic clock, in seconds.
-    """
+    """Return one line about the alerts, or none if nothing is raised or muted."""
     if alerts.muted_until is not None:
         return [_muted(alerts, alerts.muted_until - now, cells)]
     if alerts.open:

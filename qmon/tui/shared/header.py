@@ -1,4 +1,7 @@
-"""The first line of every screen: the target, how fresh the figures are, and what qmon costs the server."""
+"""The first line of every screen: the target, how fresh the figures are, and what qmon costs the server.
+
+``now`` is the local monotonic clock in seconds; ``cells`` is the width of the screen.
+"""
 
 from __future__ import annotations
 

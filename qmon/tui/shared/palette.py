@@ -60,7 +60,10 @@ def actions(
 
 
 def themes(now: str, use: Callable[[str], None]) -> list[PaletteItem]:
-    """Return an entry for every theme. ``now``: the theme in use. ``use`` switches to the theme of the given name."""
+    """Return an entry for every theme.
+
+    ``current``: the theme in use. ``use`` switches to the theme of the given name.
+    """
 
     async def take(name: str) -> None:
         use(name)

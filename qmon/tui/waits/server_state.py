@@ -74,7 +74,7 @@ class _Reading:
 
 
 def there(view: View | None) -> bool:
-    """Return True if any of it was read, or failed to be read."""
+    """Return True if at least one of these readings exists, or failed."""
     return view is not None and (
         view.server.state is not None or bool(view.server.plans or view.server.jobs or _failures(view))
     )

@@ -50,7 +50,7 @@ def trend(use: QueueUse, cells: int) -> str:
 
 
 def queue_parts(queue: QueueView, cells: int) -> list[LinePart]:
-    """Return the queue screen's line about its tables, in parts that narrow lines drop by rank."""
+    """Return the parts of the queue screen's line about its tables. Narrow lines drop parts by rank."""
     use = queue.use
     if use is None:
         return []

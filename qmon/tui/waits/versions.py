@@ -45,7 +45,10 @@ def costs(view: View) -> list[Line]:
 
 
 def gain(view: View, holders: Sequence[HorizonSample], short: str) -> str:
-    """Return what can be removed once the oldest holder is gone. ``short``: the next holder, or empty."""
+    """Return what can be removed once the oldest holder is gone.
+
+    ``next_holder``: who holds the horizon next, or empty.
+    """
     store = view.server.version_store
     much = f"up to {text.size(store.total)} of row versions" if store is not None else "old row versions"
     then = f"{short} holds it next" if short else "nobody holds it next"
