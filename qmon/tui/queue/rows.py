@@ -1,4 +1,4 @@
-"""The rows of the queue screen: messages in progress, the stuck ones first."""
+"""The rows of the queue screen: messages in progress, stuck ones first."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _NO_AGE: Final = "this table has no start time, so the age of a row is not known
 
 
 def title(queue: QueueView, *, stuck_only: bool) -> str:
-    """What the rows are."""
+    """Return the title of the rows."""
     if stuck_only:
         return "stuck messages"
     return "messages at the head" if begins_at_head(queue.layout) else "messages in progress"
 
 
 def rows(queue: QueueView, messages: Sequence[MessageSample], marked: Collection[str] = ()) -> tuple[GridRow, ...]:
-    """One row a message, in the order given; where some are marked, all ids stand a little further right."""
+    """Return one row per message, in the given order. If some are marked, all ids are indented."""
     return tuple(_row(queue, m, "" if not marked else "◆ " if m.id in marked else "  ") for m in messages)
 
 
@@ -67,12 +67,15 @@ _VALUES: Final[dict[str, Callable[[MessageSample], float | str | None]]] = {
 
 
 def natural(id: str) -> tuple[int, int, str]:
-    """Numbers in their order, before words in theirs."""
+    """Return a sort key: numbers by value, then words alphabetically."""
     return (0, int(id), id) if id.isdecimal() else (1, 0, id)
 
 
 def ordered(queue: QueueView, messages: Sequence[MessageSample], by: str, descending: bool) -> list[MessageSample]:
-    """Sorted by one column, equal ones by id; without a value last. By age, the stuck ones are always first."""
+    """Return the messages sorted by one column; equal ones by id, those without a value last.
+
+    Sorted by age, stuck messages always come first.
+    """
     if by == "id":
         return sorted(messages, key=lambda m: natural(m.id), reverse=descending)
     value = _VALUES[by]
@@ -84,5 +87,5 @@ def ordered(queue: QueueView, messages: Sequence[MessageSample], by: str, descen
 
 
 def words(message: MessageSample) -> str:
-    """The text that the filter searches."""
+    """Return the text that the filter searches."""
     return f"{message.id} {message.state.replace('_', ' ')} {message.owner or ''} {message.payload or ''}"
