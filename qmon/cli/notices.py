@@ -25,7 +25,7 @@ _PATIENCE_S: Final = 5.0
 def deliveries(receivers: Sequence[Receiver], missing: Callable[[str], object]) -> list[tuple[Receiver, Deliver]]:
     """Return the delivery function of each receiver. Receivers without a stored secret are left out.
 
-    ``missing`` gets a message for each of these. Raises ``BadInput`` if a secret cannot be used.
+    ``on_missing`` gets a message for each of these. Raises ``BadInput`` if a secret cannot be used.
     """
     from qmon.config.secrets import receiver_ways
     from qmon.monitor.notify.notifier import delivery_of

@@ -176,7 +176,7 @@ class Meter:
         at_once: print the first of these lines immediately.
 
     Attributes:
-        live: true if standard error is a terminal.
+        is_on_terminal: true if standard error is a terminal.
     """
 
     def __init__(self, every_s: float, *, at_once: bool = False) -> None:

@@ -32,7 +32,7 @@ _CHECK_EVERY_S = 0.5  # how soon the parent's end is noticed if a forked child s
 class Guardian:
     """The parent's end of the pipe. Not thread-safe. Closing it twice is allowed.
 
-    The matching ``forget_`` method undoes a registration. After ``close`` nothing is touched.
+    ``unregister_group`` undoes a registration. After ``close`` nothing is touched.
     """
 
     def __init__(self) -> None:

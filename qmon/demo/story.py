@@ -27,7 +27,7 @@ from qmon.workload.plan import PlannedFault
 
 SEEN_S: Final = 60.0
 
-# Seconds to wait for a fault to be seen (`SEEN_S`) and then to be answered, before the tour goes on.
+# Seconds to wait for a fault to be seen (`SEEN_WITHIN_S`) and then to be answered, before the tour goes on.
 ANSWERED_S: Final = 60.0
 
 # Faults last this many times longer on a tour, so that there is time to read.

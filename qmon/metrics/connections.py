@@ -34,15 +34,15 @@ class Client:
 
     Args:
         accepted: its socket. Raises ``OSError`` if the client has already left.
-        due: deadline for the complete request, on the event loop's clock.
+        deadline: for the complete request, on the event loop's clock.
 
     Attributes:
-        client: its address without the port. An IPv6 network of 64 bits counts as one address.
+        address: its address without the port. An IPv6 network of 64 bits counts as one address.
         local: our address that the client connected to.
         reader: data from the client; only after the TLS handshake.
         writer: data to the client; only after the TLS handshake.
         task: the task that serves this client.
-        kept: true if the connection is never dropped to make room, because it passed every check and reads a stream.
+        is_kept: true if the connection is never dropped to make room, because it passed every check and reads a stream.
     """
 
     reader: asyncio.StreamReader

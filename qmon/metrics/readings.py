@@ -53,7 +53,7 @@ class TargetReadings:
     Args:
         target: the target's name, free of secrets.
         clock: the monotonic clock of snapshots, seconds.
-        told: also gets each view and each phase change. Must return at once.
+        on_view: also gets each view and each phase change. Must return at once.
     """
 
     def __init__(

@@ -69,7 +69,7 @@ def registry_of(targets: Sequence[TargetReadings]) -> CollectorRegistry:
 def address(listen: str, *, guarded: bool = False) -> tuple[str, int]:
     """Return host and port of ``127.0.0.1:9777`` or ``[::1]:9777``. Raises ``BadInput`` if it is invalid.
 
-    ``guarded``: readers need an encrypted password. Otherwise only this machine's loopback addresses are accepted.
+    ``is_guarded``: readers need an encrypted password. Otherwise only this machine's loopback addresses are accepted.
     """
     place, _, port = listen.rpartition(":")
     host = place.removeprefix("[").removesuffix("]")

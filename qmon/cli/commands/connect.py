@@ -164,9 +164,9 @@ def run_recorded(
     to: Path | None,
     show: Callable[[SnapshotSource, Callable[[Snapshot], View], Recorder | None], int],
 ) -> int:
-    """Show a source, and record it below ``to`` if given. Returns the exit code, 1 if recording stopped.
+    """Show a source, and record it below ``root`` if given. Returns the exit code, 1 if recording stopped.
 
-    Raises ``BadInput``, before anything is shown, if ``to`` is not writable.
+    Raises ``BadInput``, before anything is shown, if ``root`` is not writable.
     """
     if to is None:
         return show(source, fold, None)

@@ -84,10 +84,10 @@ def recorders(
     take: Callable[[str, View | SourceState], None],
     read: Callable[[str, Event], None] = lambda name, event: None,
 ) -> list[HeadlessRecorder]:
-    """Start a recorder for each target. ``take`` and ``read`` get the target's name and each event.
+    """Start a recorder for each target. ``on_view`` and ``on_event`` get the target's name and each event.
 
-    ``take`` and ``read`` are called like ``told`` and ``read`` of ``HeadlessRecorder``. Raises ``BadInput`` if nothing
-    can be written; recorders already started are closed.
+    Both are called like those of ``HeadlessRecorder``. Raises ``BadInput`` if nothing can be written; recorders already
+    started are closed.
     """
     from qmon.recording.write.headless import HeadlessRecorder
     from qmon.redact import redactor
@@ -191,7 +191,7 @@ def _ended(each: RecordingStatus) -> str:
 
 
 def tidier(root: Path, keep_s: float | None, most: int | None) -> Callable[[], RetentionResult | None]:
-    """Return a function that keeps the recordings of a folder within ``keep_s`` seconds and ``most`` bytes."""
+    """Return a function that keeps the recordings of a folder within ``keep_s`` seconds and ``max_bytes`` bytes."""
     from qmon.recording.write.retention import retain
 
     if keep_s is None and most is None:

@@ -225,9 +225,9 @@ class LakeTable:
     ) -> bool:
         """Add files to the table and remove others, as batch number ``batch``.
 
-        ``said``: entries to store with the commit. Returns false if that batch was already committed. Raises
-        ``Conflict`` if another process has committed it in the meantime, and ``ChangedMeanwhile`` if a file to remove
-        is no longer part of the table.
+        ``entries``: stored with the commit. Returns false if that batch was already committed. Raises ``Conflict`` if
+        another process has committed it in the meantime, and ``ChangedMeanwhile`` if a file to remove is no longer part
+        of the table.
         """
         now = int(time.time() * 1000)
         gone = [

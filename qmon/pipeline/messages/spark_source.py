@@ -61,7 +61,7 @@ class KeyRangeRead:
 
     @classmethod
     def of(cls, options: dict[str, str]) -> KeyRangeRead:
-        """Restore what ``options`` returned."""
+        """Restore what ``to_options`` returned."""
         raw = json.loads(options["reading"])
         archive = ArchiveTable(**(raw["archive"] | {"parts": tuple(raw["archive"]["parts"])}))
         parts = [[(first, last) for first, last in part] for part in raw["parts"]]

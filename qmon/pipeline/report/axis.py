@@ -62,7 +62,7 @@ class Axis:
     step_s: float
 
     def x(self, at: float) -> float:
-        """Return the position of a moment in units of ``WIDE``, clamped to the axis."""
+        """Return the position of a moment in units of ``WIDTH``, clamped to the axis."""
         share = (at - self.start) / (self.end - self.start)
         return round(min(1.0, max(0.0, share)) * WIDE, 2)
 

@@ -12,7 +12,7 @@ LEAST_DAYS: Final = 14
 _HORIZON_DAYS: Final = 3650.0
 
 
-# Student's t for 95 % and the twelve degrees of freedom of `LEAST_DAYS`. More days need less, down to 1.96.
+# Student's t for 95 % and the twelve degrees of freedom of `MIN_DAYS`. More days need less, down to 1.96.
 _SIGMAS: Final = 2.18
 
 

@@ -25,9 +25,9 @@ def rounded(value: str) -> str:
 
 
 def histograms(lasted: DataFrame, key: Sequence[str]) -> DataFrame:
-    """Return one row per ``key`` with a map and percentiles for each of ``schema.TAILED``.
+    """Return one row per ``key`` with a map and percentiles for each of ``schema.PERCENTILE_FIGURES``.
 
-    Takes rows from ``durations_of_values`` or ``add_up``. A figure that was never known has no map.
+    Takes rows from ``durations_of_values`` or ``sum_histograms``. A figure that was never known has no map.
     """
     lists = {
         name: f"array_sort(collect_list(IF(figure = {n}, struct(value, ms), NULL)))" for n, name in enumerate(TAILED)
@@ -42,8 +42,8 @@ def histograms(lasted: DataFrame, key: Sequence[str]) -> DataFrame:
 def lasted(values: DataFrame, key: Sequence[str]) -> DataFrame:
     """Return how long each value lasted: one row per ``key``, ``figure`` and ``value``, with ``ms``.
 
-    ``figure``: index in ``TAILED``. Takes rows with ``key``, ``ms`` and a column for each of ``TAILED``, null if
-    unknown.
+    ``figure``: index in ``PERCENTILE_FIGURES``. Takes rows with ``key``, ``ms`` and a column for each of
+    ``PERCENTILE_FIGURES``, null if unknown.
     """
     figure = " ".join(f"WHEN grouping({name}) = 0 THEN {n}" for n, name in enumerate(TAILED))
     each = values.groupingSets([[*key, name] for name in TAILED], *key, *TAILED)

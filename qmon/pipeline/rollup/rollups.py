@@ -37,7 +37,7 @@ _WATCHED: Final = f"IF(poll_s > 0 AND poll_s <= {LONGEST_SPAN_S}, poll_s, 0D)"
 _FLOWING: Final = "span_s > 0 AND pushed IS NOT NULL AND popped IS NOT NULL"
 _PLACE: Final = (
     "to_date(timestamp_seconds(start_at)) AS date",
-    f"CAST(pmod(crc32(target), {BUCKETS}) AS INT) AS bucket",  # same as `schema.bucket_of`
+    f"CAST(pmod(crc32(target), {BUCKETS}) AS INT) AS bucket",  # same as `schema.bucket_for`
 )
 
 

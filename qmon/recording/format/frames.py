@@ -75,9 +75,9 @@ class FrameWriter:
 def inflated(data: bytes | memoryview, *, partly: bool = False) -> tuple[bytes, int]:
     """Return the text of the first frame of ``data`` and the number of bytes it takes. Raises ``Damaged``.
 
-    ``partly`` accepts an unfinished frame and returns 0 bytes for it. A damaged frame returns no text at all: its
-    checksum does not show where the damage is, and a wrong number looks like a right one. A frame that expands to more
-    than ``FRAME_TEXT_BYTES`` is also rejected.
+    ``allow_partial`` accepts an unfinished frame and returns 0 bytes for it. A damaged frame returns no text at all:
+    its checksum does not show where the damage is, and a wrong number looks like a right one. A frame that expands to
+    more than ``FRAME_TEXT_BYTES`` is also rejected.
     """
     if located(data[:LOCATOR_BYTES]) is not None:
         return b"", LOCATOR_BYTES

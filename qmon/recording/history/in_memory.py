@@ -36,7 +36,7 @@ MOST_RUNS: Final = 100
 _MOST_WAITS: Final = 40
 _MANY: Final = 50
 
-# Per queue, if there are more than `_MANY` queues: ten minutes, an hour, four hours.
+# Per queue, if there are more than `_MANY_QUEUES` queues: ten minutes, an hour, four hours.
 _COARSE: Final = (Tier(20.0, 30), Tier(60.0, 60), Tier(300.0, 48))
 _OF_WAITS: Final = TIERS[:2]
 

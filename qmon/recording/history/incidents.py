@@ -1,6 +1,6 @@
 """Turns the verdicts of each poll into incidents: runs of trouble, joined if the time between them is short.
 
-The pipeline's report uses the same rule (``qmon.pipeline.rollup.incidents``), so both show the same incidents.
+The pipeline's report uses the same rule (``qmon.pipeline.rollup.incident_rollup``), so both show the same incidents.
 """
 
 from __future__ import annotations

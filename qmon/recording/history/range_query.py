@@ -152,7 +152,10 @@ class Pasts:
 
 
 def gather(path: Path, queue: str, into: Gathered, since_at: float, until_at: float) -> Iterator[float]:
-    """Read the lines of a segment between two moments into ``into``. Yields the share read so far after each frame."""
+    """Read the lines of a segment between two moments into ``collected``.
+
+    Yields the share read so far after each frame.
+    """
     runs = Runs()
     into.runs = runs.found
     try:

@@ -82,7 +82,7 @@ class Replay:
 
     Args:
         reader: the recording.
-        at: start, seconds since the epoch on the recording machine's clock. Default: its beginning.
+        start_at: seconds since the epoch on the recording machine's clock. Default: its beginning.
         speed: 1.0 is real time.
         playing: start playing at once.
 

@@ -36,8 +36,8 @@ class HeadlessRecorder:
         root: the folder of all recordings.
         interval_s: seconds between polls.
         redact, payloads: as for ``Recorder``.
-        told: gets each view and phase change, on other threads. Must return at once.
-        read: gets each raw poll and phase change, before ``told``, in the same way.
+        on_view: gets each view and phase change, on other threads. Must return at once.
+        on_event: gets each raw poll and phase change, before ``on_view``, in the same way.
 
     Raises ``BadInput`` if the folder is not writable.
     """

@@ -272,7 +272,7 @@ def _until_literal(statement: str) -> str:
 
 
 def _without_values(value: Any, *, every: bool = False) -> Any:
-    """Cover values in texts that the server reported: those under ``_REASONS``, or all texts if ``every``."""
+    """Cover values in texts that the server reported: those under ``_REASON_FIELDS``, or all texts if ``every``."""
     if isinstance(value, Mapping):
         return {k: _without_values(v, every=every or k in _REASONS) for k, v in value.items()}
     if isinstance(value, list | tuple):
