@@ -86,7 +86,7 @@ class TargetReadings:
         """Record the figures of a poll."""
         with self._lock:
             self._live, self._view = True, view
-            counted = () if view.server.standby is not None else view.queues  # a standby has no counters
+            counted = () if view.server.standby is not None else view.queues  # a standby does not count moved messages
             before, self._totals = self._totals, {}
             for queue in counted:
                 for metric in COUNTERS:
