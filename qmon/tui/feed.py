@@ -73,7 +73,7 @@ class Feed:
 
 
 def redacted(fold: Fold, redact: Callable[[str], str]) -> Fold:
-    """``fold`` with payloads and statements made fit for a screen; the filter finds only what is seen."""
+    """``fold`` with payloads, errors and statements made fit for a screen; the filter finds only what is seen."""
 
     def folded(snapshot: Snapshot) -> View:
         view = fold(snapshot)
@@ -99,5 +99,7 @@ def _statements(blocking: Forest, redact: Callable[[str], str]) -> Forest:
 def _covered(queue: QueueView, redact: Callable[[str], str]) -> QueueView:
     if not queue.messages:
         return queue
-    messages = (m if m.payload is None else replace(m, payload=redact(m.payload)) for m in queue.messages)
+    messages = (
+        replace(m, payload=m.payload and redact(m.payload), error=m.error and redact(m.error)) for m in queue.messages
+    )
     return replace(queue, messages=tuple(messages))

@@ -75,7 +75,7 @@ def test_of_several_connections_of_a_session_the_one_used_last_has_its_statement
 
 @pytest.mark.parametrize("name", ["probe/group_messages", "probe/group_page"])
 def test_a_message_of_a_configured_group_is_read_by_its_type(name: str) -> None:
-    group = Group("g", TableName("dbo", "t"), "id", (), payload=ColumnRef("Body"), payload_type="image")
+    group = Group("g", TableName("dbo", "t"), "id", (), payload=ColumnRef("Body"), types=((("t", "Body"), "image"),))
     query = queries.load("sqlserver", name, (16, 0))
     given = names_for(query) | {"payload": RowColumn(ColumnRef("Body"), group, "t")}
     text = queries.render(query, given, SqlServer()).text

@@ -33,7 +33,7 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 def messages_of(
     layout: Layout, facts: TableFacts, found: Mapping[str, tuple[MessageSample, ...]]
 ) -> tuple[MessageSample, ...] | None:
-    """The rows for the queue screen, if they were asked for; binary payloads as text where they are text."""
+    """The rows for the queue screen, if they were asked for, as ``legible`` returns them."""
     for probe in found:
         if probe.startswith("messages"):
             return legible(layout, facts, found[probe])
@@ -41,11 +41,14 @@ def messages_of(
 
 
 def legible(layout: Layout, facts: TableFacts, found: tuple[MessageSample, ...]) -> tuple[MessageSample, ...]:
-    """The same with binary payloads as text where they are text."""
-    column = facts.payload or (facts.column(layout.payload) if layout.payload is not None else None)
-    if column is None or not holds_bytes(column.type):
-        return found
-    return tuple(replace(m, payload=readable(m.payload)) for m in found)
+    """Return the messages with payloads and errors that are bytes decoded, if they are text."""
+    payload = facts.payload or facts.typed(layout.payload)
+    if payload is not None and holds_bytes(payload.type):
+        found = tuple(replace(m, payload=readable(m.payload)) for m in found)
+    error = facts.typed(layout.error)
+    if error is not None and holds_bytes(error.type):
+        found = tuple(replace(m, error=readable(m.error)) for m in found)
+    return found
 
 
 # Messages in progress that are read, at most; the longest-running where an index gives them.

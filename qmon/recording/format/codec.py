@@ -25,6 +25,8 @@ from qmon.recording.format.frames import Damaged, check_numbers, plain_json
 
 Record = TypeVar("Record")
 _STATEMENTS: Final = re.compile(r"statement|query|sql")
+# Fields with what a message contains. An error may quote any part of it.
+_PAYLOADS: Final = ("payload", "error")
 # msgspec examines a type when it is first used. If two threads do that at the same moment, for one type or for two that
 # share a third, the process ends with a segmentation fault (msgspec 0.22).
 _BUILDING: Final = threading.RLock()
@@ -36,7 +38,7 @@ class StatementText(str):
 
 
 class PayloadText(str):
-    """What a message says."""
+    """A text of a field that contains a part of a message."""
 
 
 # What is written of a `StatementText` or a `PayloadText`.
@@ -120,7 +122,7 @@ def _text(kind: type, name: str) -> type:
     """The type of the texts of a field."""
     if kind is Layout:  # the names of columns
         return str
-    return PayloadText if name == "payload" else StatementText if _STATEMENTS.search(name) else str
+    return PayloadText if name in _PAYLOADS else StatementText if _STATEMENTS.search(name) else str
 
 
 def _left_out(field: Field[Any]) -> tuple[Any, ...]:
