@@ -13,6 +13,7 @@ from tests.contract.test_configured_groups import configured
 from tests.contract.test_listing_groups import listed
 from tests.contract.watching import watching
 from tests.facts import query
+from tests.libraries.test_tables import QUE
 
 pytestmark = pytest.mark.server
 
@@ -108,3 +109,51 @@ def test_queues_of_each_kind_show_errors_but_not_the_results_of_done_messages(da
         for state, error in (("dead", '{"error": "new"}'), ("done", None)):
             found = listed(watched, "mails/a", Listing(state))
             assert [each.error for each in found.messages or ()] == [error]
+
+
+SOLID_QUEUE: Final = (
+    "CREATE TABLE solid_queue_jobs (id bigserial PRIMARY KEY, queue_name text, class_name text, arguments text,"
+    " priority int, scheduled_at timestamptz, finished_at timestamptz, created_at timestamptz, concurrency_key text);"
+    "CREATE TABLE solid_queue_processes (id bigint, last_heartbeat_at timestamptz, name text, kind text);"
+    + "".join(
+        f"CREATE TABLE solid_queue_{kind}_executions (id bigserial PRIMARY KEY, job_id bigint, queue_name text,"
+        " process_id bigint, scheduled_at timestamptz, created_at timestamptz, error text);"
+        for kind in ("ready", "claimed", "scheduled", "blocked", "failed")
+    )
+    + "INSERT INTO solid_queue_jobs (queue_name) VALUES ('mails'), ('mails');"
+    "INSERT INTO solid_queue_failed_executions (job_id, error) VALUES (1, 'no such host'), (2, NULL)"
+)
+FAILED: Final = (
+    "UPDATE que_jobs SET expired_at = now(), last_error_message = CASE id WHEN 1 THEN 'no such host' END"
+    " WHERE queue = 'mails' AND id < 3"
+)
+
+
+@pytest.mark.parametrize(("name", "tables"), [("solid-queue/mails", SOLID_QUEUE), ("que/mails", QUE + FAILED)])
+def test_the_error_of_a_library_is_found_by_its_column_or_in_another_table(
+    database: str, name: str, tables: str
+) -> None:
+    query(database, tables)
+    with watching(database) as watched:
+        watched.queue(name)
+        found = listed(watched, name, Listing("dead"))
+        assert found.failures == ()
+        assert [each.error for each in found.messages or ()] == ["no such host", None]
+
+
+def test_the_error_column_of_a_guessed_queue_is_found_by_its_name(database: str) -> None:
+    query(
+        database,
+        "CREATE TABLE job_queue (id bigserial PRIMARY KEY, status text, started_at timestamptz, payload text,"
+        " last_error text); CREATE INDEX ON job_queue (status, started_at);"
+        "CREATE TABLE mail_queue (id bigserial PRIMARY KEY, created_at timestamptz, failed_at timestamptz, body text,"
+        " errors text[]);"
+        "INSERT INTO job_queue (status, last_error) VALUES ('pending', NULL), ('failed', 'no such host');"
+        "INSERT INTO mail_queue (failed_at, errors) VALUES (NULL, NULL), (now(), ARRAY['old', 'no such host'])",
+    )
+    with watching(database) as watched:
+        for name in ("job_queue", "mail_queue"):
+            watched.queue(name)
+            found = listed(watched, name, Listing("dead"))
+            assert found.failures == ()
+            assert [each.error for each in found.messages or ()] == ["no such host"], name

@@ -1,4 +1,4 @@
-"""What is left out of a recording: payloads, unless they are asked for, and passwords in statements."""
+"""What is left out of a recording: payloads and errors, unless they are asked for, and passwords in statements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.redact import hide_passwords
 def discreet(redact: Callable[[str], str], *, payloads: bool) -> Cover:
     """What is written of payloads and statements. ``redact``: covers what the configuration says in both.
 
-    ``payloads``: they are kept, covered; else they become ``None``.
+    ``payloads``: payloads and errors are kept, covered; else they become ``None``.
     """
 
     def cover(text: str) -> str | None:

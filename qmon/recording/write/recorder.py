@@ -96,7 +96,7 @@ class Recorder:
         target: the target's name, free of secrets.
         interval_s: seconds between polls, as asked for.
         redact: covers in statements and payloads what the configuration says.
-        payloads: messages' payloads are recorded, too.
+        payloads: payloads and last errors of messages are recorded, too.
         environment: the target's, such as ``prod``.
         clock: seconds since the epoch.
 
