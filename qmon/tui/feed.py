@@ -73,7 +73,7 @@ class Feed:
 
 
 def redacted(fold: Fold, redact: Callable[[str], str]) -> Fold:
-    """Return ``fold`` with payloads and statements passed through ``redact``.
+    """Return ``fold`` with payloads, errors and statements passed through ``redact``.
 
     The filter therefore searches only the redacted text.
     """
@@ -102,5 +102,7 @@ def _statements(blocking: Forest, redact: Callable[[str], str]) -> Forest:
 def _covered(queue: QueueView, redact: Callable[[str], str]) -> QueueView:
     if not queue.messages:
         return queue
-    messages = (m if m.payload is None else replace(m, payload=redact(m.payload)) for m in queue.messages)
+    messages = (
+        replace(m, payload=m.payload and redact(m.payload), error=m.error and redact(m.error)) for m in queue.messages
+    )
     return replace(queue, messages=tuple(messages))

@@ -55,7 +55,9 @@ def record(
     length: Annotated[
         float | None, typer.Option("--for", parser=options.seconds, metavar="TIME", help="End after so long.")
     ] = None,
-    payloads: Annotated[bool, typer.Option("--payloads", help="Record messages' payloads, too.")] = False,
+    payloads: Annotated[
+        bool, typer.Option("--payloads", help="Record payloads and last errors of messages, too.")
+    ] = False,
 ) -> None:
     """Record what happens on one or more targets; `qmon replay` shows it again.
 

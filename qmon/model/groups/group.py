@@ -83,9 +83,9 @@ class Group:
     Tables are named without their schema, which is that of ``table``. ``overdue``: true of a row in progress that has
     taken too long, where rows say so themselves; else it is ``timeout_s`` seconds. ``gone``: true of one whose worker
     is known to be gone. ``times``: what is said of times that have no zone; ``zones``: what is known of each column
-    from the catalogue; ``payload_type``: the type of the column with the message, likewise. ``library``: whose tables
-    they are, empty for one's own. ``counters``: the server's counters of the table tell what moves: a pop updates its
-    row, what is done is deleted. ``where``: true of all of its rows. ``error``: why a message failed last.
+    from the catalogue; ``types``: the types of the columns with the message and its error, likewise. ``library``: whose
+    tables they are, empty for one's own. ``counters``: the server's counters of the table tell what moves: a pop
+    updates its row, what is done is deleted. ``where``: true of all of its rows. ``error``: why a message failed last.
     """
 
     name: str
@@ -105,7 +105,7 @@ class Group:
     where: Condition | None = None
     times: str | None = None
     zones: tuple[tuple[TableColumn, Zone], ...] = ()
-    payload_type: str = ""
+    types: tuple[tuple[TableColumn, str], ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
     library: str = ""
     source: LayoutSource = LayoutSource.DISCOVERY

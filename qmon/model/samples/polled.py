@@ -342,7 +342,10 @@ class EmptySample:
 
 @dataclass(frozen=True, slots=True)
 class MessageSample:
-    """One row a message, for the queue screen. ``age_s``: seconds since it was started, or else enqueued."""
+    """One row a message, for the queue screen. ``age_s``: seconds since it was started, or else enqueued.
+
+    ``error``: the newest end of its last error, at most 200 characters; ``None``: it has none, or nothing contains it.
+    """
 
     id: str
     state: str
@@ -350,6 +353,7 @@ class MessageSample:
     owner: str | None
     attempts: int | None
     payload: str | None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,8 +81,8 @@ _NAMES: Final[dict[Role, str]] = {
     "priority": "priority prio",
     "payload": "payload message body data textdata content args arguments msg event job command params parameters"
     " document messagebody jobdata eventdata",
-    "error": "lasterror error errormessage lasterrormessage errortext errormsg lasterrormsg exception lastexception"
-    " failurereason failedreason",
+    "error": "lasterror error errors errormessage lasterrormessage errortext errormsg lasterrormsg exception"
+    " lastexception failurereason failedreason",
     "slot": "slot slotid slotno",
     "message_id": "messageid msgid",
     "reference_count": "referencecount refcount",
@@ -104,7 +104,7 @@ _TYPES: Final[dict[Role, frozenset[str]]] = {
     "attempts": WHOLE,
     "priority": WHOLE,
     "payload": TEXTS - {"enum", "name"} | BLOBS,
-    "error": TEXTS - {"enum", "name"} | BLOBS,
+    "error": TEXTS - {"enum", "name"} | BLOBS | {"array"},
     "slot": WHOLE,
     "message_id": WHOLE,
     "reference_count": WHOLE,

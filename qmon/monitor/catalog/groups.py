@@ -118,13 +118,11 @@ def completed(group: Group, details: Details, local: Callable[[], Zone]) -> Foun
                 f"{steps.table}.{steps.at} has no time zone: steps are found by a time that has one, or is UTC"
             )
     walk = walk_of(own, (group.id,), _queue_column(group))
-    payload = None if group.payload is None else column_of(group.payload, own.table.table_name)
-    kind = None if payload is None else found[payload[0]].column(payload[1])
     labels = _labels(group, details)
     group = replace(
         without_missing_labels(group, labels),
         zones=tuple(zones),
-        payload_type="" if kind is None else kind.type_name,
+        types=_types(group, details),
     )
     return FoundGroup(group, own.table.table_id, own.table.estimated_rows, walk, _state_labels(group, labels))
 
@@ -143,6 +141,7 @@ def _found(group: Group, rows: dict[TableName, TableRow], details: Details, loca
     walk = walk_of(details(group.table), (group.id,), _queue_column(group))
     labels = _labels(group, details)
     found, row = without_missing_labels(group, labels), rows[group.table]
+    found = replace(found, types=_types(group, details))
     return FoundGroup(found, row.table_id, row.estimated_rows, walk, _state_labels(found, labels))
 
 
@@ -161,6 +160,13 @@ def _labels(group: Group, details: Details) -> Labels:
         if labels := enum_labels(of_table, name):
             found[table, name] = frozenset(labels)
     return found
+
+
+def _types(group: Group, details: Details) -> tuple[tuple[TableColumn, str], ...]:
+    """Return the types of the columns with the message and its error."""
+    columns = [column_of(each, group.table.name) for each in (group.payload, group.error) if each is not None]
+    found = {each: details(TableName(group.schema, each[0])).column(each[1]) for each in columns}
+    return tuple((each, column.type_name) for each, column in found.items() if column is not None)
 
 
 def _queue_column(group: Group) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.reasons import Reason
@@ -125,8 +125,11 @@ def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | 
     owner = layout.owner.column if layout.owner is not None else None
     if masked.keys() & {owner, layout.enqueued_at, layout.started_at, layout.attempts, layout.priority}:
         q = replace(q, diagnostics=NO_DIAGNOSTICS)
-    if owner in masked and q.messages is not None:
-        q = replace(q, messages=tuple(replace(each, owner=None) for each in q.messages))
+    payload = layout.payload if layout.data_table is None else None
+    shown = {"owner": owner, "payload": payload, "error": layout.error}
+    hidden: dict[str, Any] = {field: None for field, column in shown.items() if column in masked}
+    if hidden and q.messages is not None:
+        q = replace(q, messages=tuple(replace(each, **hidden) for each in q.messages))
     pushed = _masked(masked, layout.enqueued_at)
     if pushed is not None:
         head, ring = q.head and replace(q.head, oldest_s=None), q.ring and replace(q.ring, oldest_s=None)

@@ -58,6 +58,7 @@ def page_statement(statements: StatementCache, probes: QueueProbes, listing: Lis
         layout.started_at if listing.state == "stuck" else None,
         layout.attempts,
         layout.owner.column if layout.owner else None,
+        layout.error,
         None if split else layout.payload,
     ]
     names: dict[str, Name] = names_of(layout, facts) | {
@@ -164,7 +165,12 @@ def _page(results: Results, layout: Layout, path: ListPath, listing: Listing, wa
     page = PageSample(
         listing, path.column.name if path.column else "", rows[0].looked if rows else 0, path.every, following, cut
     )
-    return tuple(MessageSample(r.id, r.state, r.age_s, r.owner, r.attempts, r.payload) for r in listed), page
+    return tuple(map(_message, listed)), page
+
+
+def _message(row: ListedSample) -> MessageSample:
+    error = None if row.state == "done" else row.error  # libraries also keep the result of a done message there
+    return MessageSample(row.id, row.state, row.age_s, row.owner, row.attempts, row.payload, error)
 
 
 def _head(probes: QueueProbes, listing: Listing, path: ListPath) -> Place | None:

@@ -34,7 +34,7 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 def messages_of(
     layout: Layout, facts: TableFacts, found: Mapping[str, tuple[MessageSample, ...]]
 ) -> tuple[MessageSample, ...] | None:
-    """Return the rows for the queue screen, if they were requested. Binary payloads that contain text become text."""
+    """Return the rows for the queue screen, if they were requested. `legible` decodes them."""
     for probe in found:
         if probe.startswith("messages"):
             return legible(layout, facts, found[probe])
@@ -42,11 +42,14 @@ def messages_of(
 
 
 def legible(layout: Layout, facts: TableFacts, found: tuple[MessageSample, ...]) -> tuple[MessageSample, ...]:
-    """Convert binary payloads that contain text to text."""
-    column = facts.payload or (facts.column(layout.payload) if layout.payload is not None else None)
-    if column is None or not holds_bytes(column.type):
-        return found
-    return tuple(replace(m, payload=readable(m.payload)) for m in found)
+    """Return the messages with payloads and errors that are bytes decoded, if they are text."""
+    payload = facts.payload or facts.typed(layout.payload)
+    if payload is not None and holds_bytes(payload.type):
+        found = tuple(replace(m, payload=readable(m.payload)) for m in found)
+    error = facts.typed(layout.error)
+    if error is not None and holds_bytes(error.type):
+        found = tuple(replace(m, error=readable(m.error)) for m in found)
+    return found
 
 
 # Maximum number of messages in progress that are read; the longest-running ones if an index sorts them.

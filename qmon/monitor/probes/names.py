@@ -48,6 +48,7 @@ def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
         "owner": layout.owner.column if layout.owner else None,
         "attempts": layout.attempts,
         "payload": layout.payload if facts.payload is None else facts.payload,
+        "error": facts.typed(layout.error),
         "sized": layout.payload if _sized(layout, facts) else None,
         "data_table": layout.data_table.parts if layout.data_table else None,
         "data_id": layout.data_id,

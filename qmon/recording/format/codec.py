@@ -26,6 +26,9 @@ from qmon.recording.format.frames import Damaged, check_numbers, plain_json
 Record = TypeVar("Record")
 _STATEMENTS: Final = re.compile(r"statement|query|sql")
 
+# Fields that contain a part of a message. An error may quote any part of it.
+_PAYLOADS: Final = ("payload", "error")
+
 # msgspec builds its description of a type on first use. If two threads do that at the same time for one type, or for
 # two types that share a third, the process crashes with a segmentation fault (msgspec 0.22).
 _BUILDING: Final = threading.RLock()
@@ -37,7 +40,7 @@ class StatementText(str):
 
 
 class PayloadText(str):
-    """The payload of a message."""
+    """The text of a field that contains a part of a message."""
 
 
 # Returns what to write for a `StatementText` or a `PayloadText`.
@@ -129,7 +132,7 @@ def _text(kind: type, name: str) -> type:
     """Return the type of a field's texts."""
     if kind is Layout:  # names of columns, not statements
         return str
-    return PayloadText if name == "payload" else StatementText if _STATEMENTS.search(name) else str
+    return PayloadText if name in _PAYLOADS else StatementText if _STATEMENTS.search(name) else str
 
 
 def _left_out(field: Field[Any]) -> tuple[Any, ...]:

@@ -98,7 +98,7 @@ class Recorder:
         target: the target's name, free of secrets.
         interval_s: requested seconds between polls.
         redact: applies the configured redaction to statements and payloads.
-        payloads: also record message payloads.
+        payloads: also record payloads and last errors of messages.
         environment: the target's environment, such as ``prod``.
         clock: seconds since the epoch.
 

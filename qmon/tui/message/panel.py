@@ -130,6 +130,7 @@ def known_lines(sample: MessageSample) -> list[PagerLine]:
         "age": None if sample.age_s is None else text.duration(sample.age_s),
         "attempts": None if sample.attempts is None else text.count(sample.attempts),
         "payload begins": sample.payload,
+        "last error": sample.error,
     }
     pairs = ((PagerLine(name, muted=True), PagerLine(f"  {clean(value)}")) for name, value in known.items() if value)
     return [line for pair in pairs for line in pair]

@@ -124,6 +124,7 @@ class QueueScreen(DashboardScreen):
         kept = keep(listed, self.filter_text, messages.words)
         kept = messages.ordered(found, kept, *self._order) if self._order[0] else list(kept)
         self._kept = kept = self.marks.held(found.name, kept, self._read(found), self.lists.number)
+        self.grid.use_columns(messages.columns(kept))
         self.grid.show(
             messages.rows(found, kept, self.marks.of(found.name)),
             sorted_by=self._order,

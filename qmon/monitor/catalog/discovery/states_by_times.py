@@ -47,6 +47,7 @@ def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str, b
     lease = pick("lease", may_be_null)
     queue |= {"overdue": {lease: {"past": True}}} if started and lease else {}
     shown = {"owner": pick("owner_name", everything), "attempts": layout.attempts, "payload": layout.payload}
+    shown["error"] = pick("error", everything)
     queue |= {key: column for key, column in shown.items() if column is not None}
     told = [f"`{started}` is set while it is in progress"] if started else []
     told += [f"`{column}` is set once it is {kind}" for kind, column in ended]
