@@ -11,6 +11,7 @@ from qmon.operate.context import OperatorContext
 from qmon.operate.run.operation import audit_access
 from qmon.operate.sql import Sql
 
+# Privileges that each action needs on the tables of the queue.
 REQUEUE: Final = "UPDATE"
 PURGE: Final = "DELETE,UPDATE"
 PUT_BACK: Final = "INSERT,SELECT"
