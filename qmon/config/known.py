@@ -22,7 +22,7 @@ HOW_TO_WRITE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class KnownTarget:
-    """A target with the name that ``choose_target`` takes.
+    """A target with the name that ``find_target`` takes.
 
     Attributes:
         name: the name to type.
