@@ -41,7 +41,7 @@ def check_columns(rows: Rows, statement: Statement) -> None:
 
 
 def records(kind: type[Record], rows: Rows) -> list[Record]:
-    """Return a record of the dataclass ``kind`` for each row.
+    """Return a record of the dataclass ``record_type`` for each row.
 
     A whole number becomes a float if the field is one. A decimal becomes a float or, if it is whole, an integer.
     Floats that are infinite or NaN become NULL. Nothing else is converted. Raises ``QueryFailed`` naming a column

@@ -36,7 +36,7 @@ class TableQueue:
     no_gate: str = ""
 
     def fits(self, there: Mapping[str, str]) -> bool:
-        """Return whether a table has these columns. ``there``: the table's columns, each with its type."""
+        """Return whether a table has these columns. ``column_types``: the table's columns, each with its type."""
         return all(there.get(column) in types for column, types in self.columns.items())
 
 

@@ -46,7 +46,7 @@ _BYTES: Final = WIDTH * 8
 
 
 class Slots:
-    """The shared counters: ``count`` slots of ``WIDTH`` whole numbers, one slot for each member of each worker."""
+    """The shared counters: ``count`` slots of ``SLOT_WIDTH`` whole numbers, one slot for each member of each worker."""
 
     def __init__(self, count: int, number: int | None = None) -> None:
         """Create new counters, all zero, or open those with this number; see ``qmon.system.shared_memory``."""
@@ -62,7 +62,7 @@ class Slots:
         return CounterSlot(self._numbers[index * WIDTH : (index + 1) * WIDTH])
 
     def read(self, index: int) -> tuple[int, ...]:
-        """Return all counters of one slot, in the order of ``Field``."""
+        """Return all counters of one slot, in the order of ``CounterField``."""
         return tuple(self._numbers[index * WIDTH : index * WIDTH + len(Field)].tolist())
 
     def close(self) -> None:

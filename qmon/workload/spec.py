@@ -48,7 +48,7 @@ class MemberSpec(MemberWork):
         queue: the queue it works on.
         role: a keeper requeues stuck messages, archives processed ones and repairs rings, as a script would.
         application: the application name that the server shows.
-        slot: its counters, see ``qmon.workload.slots``.
+        slot: its counters, see ``qmon.workload.counter_slots``.
         subscriber: the subscriber for which a consumer pops, from 1 on; 0 if the design has no subscribers.
         rate: messages per second; ``None``: as fast as the server allows, 0: paused.
         every_s: seconds of pause between two rounds of a keeper.

@@ -106,7 +106,7 @@ def _insert(sql: Sql, place: TableName, written: tuple[str, ...], values: Mappin
 def still_writing(sql: Sql, table: TableName, stopped: Stopped) -> tuple[str, ...]:
     """Return sessions that were writing to the table at the start and have not ended their transaction since.
 
-    Waits up to ``AT_MOST_S`` for them, because their inserts from before the pause may still be committed.
+    Waits up to ``MAX_WATCH_S`` for them, because their inserts from before the pause may still be committed.
     PostgreSQL only.
     """
     if not sql.exists("action/pause/drawers"):
@@ -146,7 +146,7 @@ class Verification:
     - ``idle_s``: seconds without any at the end.
     - ``needed_s``: seconds without any that prove the pause.
     - ``late``: only counters that may lag were available.
-    - ``who``: sessions that have begun a push and not ended their transaction, at the end (``works``) or while
+    - ``who``: sessions that have begun a push and not ended their transaction, at the end (``is_proven``) or while
       pushes came.
     - ``readable``: false if nothing could be read.
     """

@@ -226,7 +226,7 @@ def _wanted(layout: Layout, choice: Choice) -> Criteria:
         needs_pushed(layout)
     asked: tuple[State, ...] = ("ready", "done", "dead") if choice.ids else ("dead",)
     if choice.state is not None:
-        asked = (choice.state,)  # type: ignore[assignment]  # ``check`` has seen it
+        asked = (choice.state,)  # type: ignore[assignment]  # ``check_choice`` has checked it
     states = tuple(state for state in asked if value_of(layout, state) is not None)
     if not states and "ready" not in asked:
         raise BadInput(f"queue {layout.queue!r} has no dead messages to purge: {CHOOSE_STATE}")

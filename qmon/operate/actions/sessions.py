@@ -170,7 +170,7 @@ def end(sql: Sql, planned: SessionToEnd) -> bool:
 def wait_until_gone(sql: Sql, planned: SessionToEnd, stopped: Stopped, rolling: Rolling) -> SessionSample | None:
     """Wait until the transaction has ended and its locks are free. Return ``None``, or the session if it still exists.
 
-    ``rolling``: called with the percentage during a rollback, which may take as long as the transaction's work did.
+    ``on_rollback``: called with the percentage during a rollback, which may take as long as the transaction's work did.
     """
     deadline = time.monotonic() + GONE_WITHIN_S
     cancelled = False

@@ -68,7 +68,7 @@ class PreparedInstall:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """The result of ``install``: the layout and the created objects."""
+    """The result of ``install_queue``: the layout and the created objects."""
 
     layout: Layout
     created: tuple[Object, ...]
@@ -76,14 +76,14 @@ class Installed:
 
 @dataclass(frozen=True, slots=True)
 class Uninstalled:
-    """The result of ``uninstall``: the layout and the removed objects."""
+    """The result of ``uninstall_queue``: the layout and the removed objects."""
 
     layout: Layout
     removed: tuple[Object, ...]
 
 
 class InstallOptions(TypedDict, total=False):
-    """Options of a new queue; see ``install``."""
+    """Options of a new queue; see ``install_queue``."""
 
     ring_size: int
     subscribers: int | None

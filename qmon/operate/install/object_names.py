@@ -33,7 +33,7 @@ def names(query: Query, schema: str, queue: str, numbers: Mapping[str, int]) -> 
     """Return the names for a file of a design.
 
     Indexes and keys are in the schema of their table and are created without one. ``numbers``: values for the
-    placeholders in ``NUMBERS``.
+    placeholders in ``NUMBER_SLOTS``.
     """
     out: dict[str, Name] = {}
     for slot in query.names:

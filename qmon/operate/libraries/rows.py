@@ -72,7 +72,7 @@ class ChosenMessages:
     def statement(self) -> str:
         """The name of the library's statement."""
         found = self._queue.statement(self._verb)
-        assert found is not None  # noqa: S101 - see ``impossible``
+        assert found is not None  # noqa: S101 - see ``why_impossible``
         return found
 
     def needed(self, sql: Sql) -> dict[TableName, str]:

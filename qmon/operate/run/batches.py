@@ -82,7 +82,7 @@ def _refusal(problem: QmonError) -> str | None:
 class BatchWork:
     """Move the frozen rows of a plan. Requeue, purge and undo share this.
 
-    ``begin`` creates what the operation needs and returns the function that moves one batch. ``named`` returns the
+    ``begin`` creates what the operation needs and returns the function that moves one batch. ``name_row`` returns the
     readable name of a row.
     """
 
@@ -157,7 +157,7 @@ class Batches:
             self._through(iter(locked), move, [], again=True)
 
     def repeat(self, count: int, some: Callable[[Tally, int], int]) -> None:
-        """Call ``some``, which processes a batch of rows, until ``count`` rows are done or a call does nothing."""
+        """Call ``do_batch``, which processes a batch of rows, until ``count`` rows are done or a call does nothing."""
         done = last = 0
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
