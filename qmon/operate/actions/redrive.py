@@ -96,7 +96,10 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
 
 @dataclass(frozen=True, slots=True)
 class RedriveWork:
-    """Make the frozen messages ready and watch their outcomes. ``read_outcomes``: ``None`` if outcomes cannot be read."""
+    """Make the frozen messages ready and watch their outcomes.
+
+    ``read_outcomes``: ``None`` if outcomes cannot be read.
+    """
 
     rows: RowSet
     begin: Callable[[Sql, Running, FailureWatch], Move]

@@ -65,8 +65,9 @@ class BatchPace:
         most_slowed: float = 1.0,
         back_off_s: float = BACK_OFF_S,
     ) -> None:
-        """``rest_factor``: factor on the duration of a batch. ``max_slowdown``: maximum extra factor when rows are slow.
+        """``rest_factor``: factor on the duration of a batch.
 
+        ``max_slowdown``: maximum extra factor when rows are slow.
         ``back_off_s``: rest after the first batch that was given up, in seconds; it doubles with each further one.
         """
         self.size = first
