@@ -86,5 +86,9 @@ class DeadlineExceeded(QueryFailed):
     """The statement ran into its deadline, or was cancelled; the connection is good."""
 
 
+class StatementCancelled(DeadlineExceeded):
+    """Another thread cancelled the statement; the connection is good."""
+
+
 class LockTimeout(DeadlineExceeded):
     """A lock was not to be had in the time that the session waits for one; trying again may help."""

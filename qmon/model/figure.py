@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
+from qmon.model.reasons import Reason
 from qmon.model.text import UNKNOWN, count, duration
 
 # A figure counted apart from the polls may be this many times its cadence old: a count takes time, and waits for
@@ -16,8 +17,6 @@ _LATE: Final = 1.5
 
 # Estimates that are no older than this show no age: a poll or two may leave their probe out.
 _AT_A_GLANCE_S: Final = 3.0
-# How the reason begins for a figure so old that the time of its reading says more than its age.
-NOT_SINCE: Final = "not read since "
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,8 @@ class Figure:
     ``age_s``: how much older than the poll the figure is, in seconds (an exact count taken earlier), else 0.
     ``every_s``: how often it is counted where that is apart from the polls, in seconds, else 0. ``old``: older than
     that, or than three polls: shown, and no evidence of anything. ``partial``: our role may see only a part of the
-    rows, so that its 0 says nothing.
+    rows, so that its 0 says nothing. ``throttled``: its probe is left out to stay within the budget, for so long that
+    the reason gives the time of the last reading.
     """
 
     value: float | None = None
@@ -38,6 +38,7 @@ class Figure:
     every_s: float = 0.0
     old: bool = False
     partial: bool = False
+    throttled: bool = False
 
     @classmethod
     def unknown(cls, reason: str) -> Figure:
@@ -70,10 +71,10 @@ class Figure:
         """The figure as verdicts and limits may use it: not known where it is old."""
         if not self.old:
             return self
-        if self.reason.startswith(NOT_SINCE):
-            return replace(Figure.unknown(self.reason), old=True)
-        why = f": {self.reason}" if self.reason else ""
-        return replace(Figure.unknown(f"last read {duration(self.age_s)} ago{why}"), old=True)
+        if self.throttled:
+            return replace(Figure.unknown(self.reason), old=True, throttled=True)
+        why = Reason.LAST_READ_BECAUSE if self.reason else Reason.LAST_READ
+        return replace(Figure.unknown(why.format(age=duration(self.age_s), reason=self.reason)), old=True)
 
 
 class Severity(IntEnum):
