@@ -280,12 +280,12 @@ class Engine(Protocol):
     def compared(self, column: str, how: str, kind: str, value: str) -> str:
         """Return a condition: the column (quoted, of type ``kind``) compares with a value given as text.
 
-        ``how``: the operator. An index on the column serves it.
+        ``operator``: such as ``<=``. An index on the column serves it.
         """
         ...
 
     def in_byte_order(self, text: str, how: str = "", value: str = "") -> str:
-        """Return a text to sort by, byte by byte in every collation; with ``how``, a condition that compares it with a
+        """Return a text to sort by, byte by byte in every collation; with ``operator``, a condition that compares it with a
         value.
         """
         ...
@@ -298,7 +298,7 @@ class Engine(Protocol):
         ...
 
     def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
-        """Return expressions for the size of a column's value in bytes, and for its text cut to ``most`` characters.
+        """Return expressions for the size of a column's value in bytes, and for its first ``max_chars`` characters.
 
         Bytes are written as two hex digits each, after two characters. ``column``: quoted.
         """

@@ -74,7 +74,7 @@ def _first(libraries: Iterable[Library], columns: Columns) -> tuple[Library, int
 def group_of_queue(known: Iterable[Library], layout: Layout) -> tuple[Group, str] | None:
     """Return the group of a queue, and the prefix of its library's table names.
 
-    ``known``: the libraries to search; ``None`` if the library is not among them.
+    ``candidates``: the libraries to search; ``None`` if the library is not among them.
     """
     part = layout.part
     if part is None:

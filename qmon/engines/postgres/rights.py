@@ -45,7 +45,7 @@ _ORDER: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES
 def grant_for(kind: str, what: str, role: str, text: str) -> str:
     """Return the GRANT that lets ``role`` run the statement ``text``, or an empty string if the text does not tell.
 
-    ``kind`` and ``what``: the object as the server names it, such as ``table`` and ``jobs``.
+    ``kind`` and ``object_name``: the object as the server names it, such as ``table`` and ``jobs``.
     """
     sql = " ".join(_COMMENT.sub(" ", text).split())
     rights, name = _rights(kind, what, sql)

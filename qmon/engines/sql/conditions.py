@@ -115,7 +115,7 @@ class _Writer:
         self.values: dict[str, Value] = {}
 
     def text(self, condition: Condition, of: str, table: str) -> str:
-        """Return the condition on a row of this table, which has the alias ``of``."""
+        """Return the condition on a row of this table, which has this ``alias``."""
         match condition:
             case OneOf():
                 return self._one_of(condition, of)

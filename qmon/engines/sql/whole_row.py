@@ -49,7 +49,7 @@ class RowValues:
         return [column.name for column, _ in self.columns]
 
     def rows(self, engine: Engine, of: str) -> str:
-        """Return a row of position, size in bytes and text for each column of the row with the alias ``of``."""
+        """Return a row of position, size in bytes and text for each column of the row with this ``alias``."""
         found = (
             engine.sized_text(f"{of}.{engine.quote((column.name,))}", column.kind, most)
             for column, most in self.columns

@@ -103,7 +103,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
 
 
 class RequeueStrategy:
-    """Requeue messages of one layout. ``also``: writes for columns that the layout does not mention."""
+    """Requeue messages of one layout. ``extra_writes``: writes for columns that the layout does not mention."""
 
     def __init__(
         self,

@@ -129,7 +129,7 @@ def transition(
 ) -> Transition:
     """Return the configured writes for this state. The owner becomes NULL if the table allows that.
 
-    ``also``: writes for columns that the layout does not mention.
+    ``extra_writes``: writes for columns that the layout does not mention.
     """
     assigned = {each.column: each for each in layout.writes if each.state == target}
     assigned = {each.column: each for each in also} | assigned
