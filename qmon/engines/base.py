@@ -285,8 +285,9 @@ class Engine(Protocol):
         ...
 
     def in_byte_order(self, text: str, how: str = "", value: str = "") -> str:
-        """Return a text to sort by, byte by byte in every collation; with ``operator``, a condition that compares it with a
-        value.
+        """Return a text to sort by, byte by byte in every collation.
+
+        With ``operator``, return a condition that compares it with a value.
         """
         ...
 
