@@ -219,7 +219,7 @@ def pace(
 def _stretched(
     costs: Mapping[Key, float], ranks: Mapping[Key, Rank], overhead_ms: float, budget: Budget, asked_s: float
 ) -> float:
-    """Return the poll interval in seconds that keeps the budget, if possible, with probes throttled as far as allowed."""
+    """Return the poll interval in seconds that keeps the budget, if possible, with maximum throttling."""
     each = {rank: sum(ms for key, ms in costs.items() if ranks[key] == rank) for rank in Rank}
     interval_s, slowest_s = asked_s, max(asked_s, SLOWEST_S[Rank.DECIDES])
     while interval_s < slowest_s:
