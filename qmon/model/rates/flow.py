@@ -30,7 +30,10 @@ class Flow:
 
 
 def pops_in_transaction(layout: Layout) -> bool:
-    """Return whether a message is in progress only while its consumer's transaction is open, without a mark in its row."""
+    """Return whether a message is in progress only while its consumer's transaction is open.
+
+    In such a queue no row says that it is in progress.
+    """
     if layout.pop == "delete":
         return True
     if layout.ring is not None or layout.traits.completes:

@@ -147,7 +147,7 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
 def works_between(
     before: Mapping[Key, UseSample], now: Mapping[Key, UseSample], polls: int = 1
 ) -> dict[Key, PopWork] | None:
-    """Return the work on all tables and indexes of a queue that both polls have, ``None`` after a reset of any of them."""
+    """Return the work on all tables and indexes that both polls have, ``None`` after a reset of any of them."""
     found: dict[Key, PopWork] = {}
     for key in before.keys() & now.keys():
         work = work_between(before[key], now[key], polls)
