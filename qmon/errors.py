@@ -86,5 +86,9 @@ class DeadlineExceeded(QueryFailed):
     """The statement exceeded its deadline or was cancelled. The connection is still usable."""
 
 
+class StatementCancelled(DeadlineExceeded):
+    """Another thread cancelled the statement. The connection is still usable."""
+
+
 class LockTimeout(DeadlineExceeded):
     """A lock was not granted within the session's lock timeout. Retrying may help."""

@@ -45,7 +45,7 @@ CERTAIN: Final = {
     **dict.fromkeys(("probe/messages_ring", "probe/messages_ring_split"), ("id",)),
     **dict.fromkeys(("probe/messages_state", "probe/messages_split", "probe/tried_attempts"), ("id",)),
     **dict.fromkeys(("probe/tried", "probe/tried_state"), ("id",)),
-    "probe/ring_sweep": ("pop_last",),
+    "probe/slot_sweep": ("pop_last",),
     "probe/broker_monitors": ("queue_id",),
 }
 _HEAD: Final = re.compile(r"/\* qmon (\S+) \*/")

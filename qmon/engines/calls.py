@@ -11,7 +11,7 @@ from typing import Final, Protocol, TypeVar
 
 from qmon.engines.driver_thread import DriverThread, NoAnswer
 from qmon.engines.faults import DriverFault, read_statement_fault
-from qmon.errors import ConnectionLost, DeadlineExceeded, QmonError, QueryFailed
+from qmon.errors import ConnectionLost, QmonError, QueryFailed, StatementCancelled
 from qmon.model.text import duration
 from qmon.redact import without_values
 
@@ -103,7 +103,7 @@ class Calls:
         if isinstance(problem, ConnectionLost):
             self._lose(str(problem))
         elif self._cancelled:  # between two results the driver reports a cancel as some other error
-            problem = DeadlineExceeded(f"{name}: cancelled", sqlstate="57014", query=name)
+            problem = StatementCancelled(f"{name}: cancelled", sqlstate="57014", query=name)
         raise problem
 
     def _deadline_s(self, statements: int) -> float | None:

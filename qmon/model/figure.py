@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
+from qmon.model.reasons import Reason
 from qmon.model.text import UNKNOWN, count, duration
 
 # A figure that is counted outside the polls may be this many times its interval old: a count takes time and may wait
@@ -16,8 +17,6 @@ _LATE: Final = 1.5
 
 # Estimates up to this age show no age, because a poll or two may skip their probe.
 _AT_A_GLANCE_S: Final = 3.0
-# Prefix of the reason for a figure so old that its reading time says more than its age.
-NOT_SINCE: Final = "not read since "
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +32,8 @@ class Figure:
         every_s: seconds between counts, if it is counted outside the polls, else 0.
         old: older than ``every_s`` allows, or than three polls. It is shown, but never used as evidence.
         partial: our role may see only some of the rows, so a value of 0 proves nothing.
+        throttled: its probe has been skipped to stay within the budget for so long that ``reason`` has the time of the
+            last reading.
     """
 
     value: float | None = None
@@ -43,6 +44,7 @@ class Figure:
     every_s: float = 0.0
     old: bool = False
     partial: bool = False
+    throttled: bool = False
 
     @classmethod
     def unknown(cls, reason: str) -> Figure:
@@ -78,10 +80,10 @@ class Figure:
         """The figure as verdicts and limits may use it: unknown if it is old."""
         if not self.old:
             return self
-        if self.reason.startswith(NOT_SINCE):
-            return replace(Figure.unknown(self.reason), old=True)
-        why = f": {self.reason}" if self.reason else ""
-        return replace(Figure.unknown(f"last read {duration(self.age_s)} ago{why}"), old=True)
+        if self.throttled:
+            return replace(Figure.unknown(self.reason), old=True, throttled=True)
+        why = Reason.LAST_READ_BECAUSE if self.reason else Reason.LAST_READ
+        return replace(Figure.unknown(why.format(age=duration(self.age_s), reason=self.reason)), old=True)
 
 
 class Severity(IntEnum):

@@ -13,15 +13,16 @@ from qmon.model.figure import Figure, Verdict
 from qmon.model.group_view import GROUP_FIGURES, GroupView, group_views
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.usage import QueueUse
+from qmon.model.reasons import Reason
 from qmon.model.samples.groups import GroupBlockerSample
 from qmon.model.samples.server_state import ServerState
 from qmon.model.settings import Setting, card
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure
-from qmon.model.view import NOT_READ, QueueView, TargetView, View
+from qmon.model.view import QueueView, TargetView, View
 from qmon.model.waits.horizon_holders import culprit
 
 _WAITS: Final = 10
-_NOT_READ: Final = Figure.unknown("the use of its tables was not read")
+_NOT_READ: Final = Figure.unknown(Reason.USE_UNREAD)
 
 
 def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailure]) -> dict[str, Any]:
@@ -87,7 +88,7 @@ _READ_BY: Final = {
 def _why(name: str, failures: Sequence[ProbeFailure]) -> str:
     """Return why a value of the target is unknown."""
     found = (each.words for each in failures if not each.queue and each.probe in _READ_BY[name])
-    return next(found, NOT_READ)
+    return next(found, Reason.NOT_READ_IN_THIS_POLL)
 
 
 def _state(engine: str, found: ServerState) -> dict[str, Any]:
@@ -181,7 +182,7 @@ def use_figures(use: QueueUse | None) -> dict[str, Figure]:
     """
     if use is None:
         return dict.fromkeys(("rows_per_pop", "pages_per_pop", "dead_rows", "hot_share"), _NOT_READ)
-    dead = Figure(float(use.dead)) if use.dead is not None else Figure.unknown("this server does not say")
+    dead = Figure(float(use.dead)) if use.dead is not None else Figure.unknown(Reason.SERVER_DOES_NOT_SAY)
     figures = {
         "rows_per_pop": use.rows_per_pop,
         "pages_per_pop": use.pages_per_pop,

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 from qmon.model.figure import Figure
+from qmon.model.reasons import Reason
 from qmon.model.samples.polled import ServerSample
 from qmon.model.text import duration
-
-COUNTERS: Final = "standby: the primary's counters are not here"
-SESSIONS: Final = "standby: the primary's sessions are not here"
-SEQUENCES: Final = "standby: the primary's sequences are not here"
-IDS: Final = "standby: by the ids of its rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +38,7 @@ class Standby:
             return figure
         age_s = figure.age_s + (self.behind_s or 0.0)
         if self.paused or self.behind_s is None:
-            return replace(figure, age_s=age_s, old=True, reason=f"standby: {self.words}")
+            return replace(figure, age_s=age_s, old=True, reason=Reason.STANDBY_BEHIND.format(delay=self.words))
         return replace(figure, age_s=age_s)
 
 

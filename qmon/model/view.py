@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from qmon.model.waits.waiting import Waiting
 
 
-NOT_READ: Final = "not read in this poll"
 _UNKNOWN: Final = Figure()
 
 

@@ -274,7 +274,7 @@ def _locked(sql: Sql, table_id: int) -> str:
     except QmonError:
         found = []
     if not found:
-        return "somebody holds a lock on the table that even readers wait for"
+        return "a session holds a lock on the table that even readers wait for"
     who = f"session {found[0].session}" if found[0].session else f"prepared transaction {one_line(found[0].gid)}"
     by = f"{who} ({one_line(found[0].application)})" if found[0].application else who
     return f"{by} waits to lock the table, and readers wait behind it" if found[0].waits else f"locked by {by}"

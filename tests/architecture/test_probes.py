@@ -54,7 +54,7 @@ NOT_BY_DOCTOR: Final = {
     "pauses_known": "reads the catalogue alone",
     "priorities": "a seek a priority, as `head`",
     "priorities_state": "the same",
-    "ring_sweep": "reads slots, as `ring`",
+    "slot_sweep": "reads slots, as `ring`",
     "routines": "names of procedures, for `procedures`",
     "scan_state": "in place of `scan`, chosen by its name",
     "scan_whole_state": "in place of `scan_whole`, the same",

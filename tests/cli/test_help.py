@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from qmon import manual
+from qmon.model.reasons import Reason
 from qmon.model.verdicts import RULES
 from tests import needs
 from tests.cli.calling import ROOT, call, program, surroundings
@@ -45,8 +46,8 @@ def test_a_verdict_has_its_paragraph(code: str) -> None:
 
 
 def test_a_reason_for_an_unknown_figure_is_found_with_the_names_in_it() -> None:
-    assert "no such numbers" in call("help", "ids are uuid, not numbers").stdout
-    assert "Several" not in manual.paragraph("no message is ready")
+    assert "no such numbers" in call("help", Reason.IDS_NOT_NUMBERS.format(type="uuid")).stdout
+    assert "Several" not in manual.paragraph(Reason.NOTHING_READY)
     assert manual.paragraph("what nobody says") == ""
 
 

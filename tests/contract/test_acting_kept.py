@@ -12,6 +12,7 @@ import pytest
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.operations import Choice, OwnerState, RedriveLimits
+from qmon.model.reasons import Reason
 from qmon.monitor.one_shot import view_over
 from qmon.operate.actions.archive import SESSION, Archiver, check
 from qmon.operate.operator import Operator
@@ -268,7 +269,7 @@ def test_figures_that_are_made_of_a_masked_column_are_unknown_while_watching(dat
     label(database, named(role), "status", provider="other")
     (masked,) = view_over(target_of(role), [JOBS], over_s=1.0).queues
     assert masked.ready.value is None
-    assert masked.ready.reason == "column status is masked for our role; this helps: a role without masks"
+    assert masked.ready.reason == Reason.MASKED.format(column="status", grant="a role without masks")
     (owners,) = view_over(target_of(database), [JOBS], over_s=1.0).queues
     assert owners.ready.value == 3
 

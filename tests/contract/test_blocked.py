@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.reasons import Reason
 from tests.contract.watching import watching
 from tests.facts import query
 
@@ -24,7 +25,7 @@ def test_blocked_messages_are_counted_along_an_index_and_are_neither_done_nor_no
     with watching(database, [ORDERS]) as watched:
         queue = watched.queue("orders", lambda queue: queue.done.value is not None)
         assert (queue.ready.value, queue.blocked.value, queue.done.value) == (0, 7, 3)
-        assert queue.blocked_oldest.reason == "no column says since when a message is blocked"
+        assert queue.blocked_oldest.reason == Reason.NO_BLOCKED_TIME
         assert queue.verdict.code == "blocked"
         query(database, "UPDATE orders SET status = 'done' WHERE status = 'on hold' RETURNING id")
         queue = watched.queue("orders", lambda queue: queue.verdict.code == "empty")
@@ -37,7 +38,7 @@ def test_without_an_index_their_number_is_unknown_and_the_queue_is_not_called_em
     with watching(database, [ORDERS]) as watched:
         queue = watched.queue("orders", lambda queue: queue.ready.value == 0)
         assert queue.blocked.value is None
-        wanted = "no index leads to the blocked rows; an index on (`id`) where `status` = on hold would serve it"
+        wanted = Reason.NO_INDEX_FOR_BLOCKED.format(index="an index on (`id`) where `status` = on hold would serve it")
         assert queue.blocked.reason == wanted
         assert queue.verdict.code == "cannot tell"
         assert wanted in queue.verdict.proof

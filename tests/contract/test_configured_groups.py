@@ -12,6 +12,7 @@ from qmon.config.file import parse_config
 from qmon.engines.postgres.engine import Postgres
 from qmon.engines.registry import engine_for
 from qmon.model.groups.configured import ConfiguredQueue
+from qmon.model.reasons import Reason
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import Resolved, resolve
 from tests.contract.watching import connect, target_of, watching
@@ -187,7 +188,7 @@ def test_where_done_rows_are_deleted_or_ids_come_in_no_order_no_rate_is_told(dat
         with watching(database, configured(text)) as watched:
             view = watched.view(lambda view: len(view.queues) == 1, polls=3)
         assert view.queues[0].push_rate.value is None
-        assert "nothing in its tables says what was pushed and popped" in view.queues[0].push_rate.reason
+        assert Reason.NO_LOG_OF_STEPS in view.queues[0].push_rate.reason
 
 
 def test_queues_of_a_library_are_shown_beside_configured_ones_where_it_is_named(database: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.layout.layout import Layout, Ring, TableName
+from qmon.model.reasons import Reason
 from qmon.model.samples.listing import LOOKED_AT, PAGE, Listing
 from tests.contract.listing import Reader, reading, touched
 from tests.facts import connected, query
@@ -197,4 +198,4 @@ def test_a_ring_without_an_index_by_slot_says_so(database: str) -> None:
             ids, page = reader.page(Listing(state))
             assert (ids, page.next) == ([], None)
             assert "no index leads with the slot `place`" in page.why
-        assert reader.page(Listing("dead"))[1].why == "a ring has no dead messages"
+        assert reader.page(Listing("dead"))[1].why == Reason.RING_HAS_NO_DEAD

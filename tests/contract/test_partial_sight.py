@@ -16,6 +16,7 @@ from qmon.engines.postgres.engine import Postgres
 from qmon.engines.rows import records
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, StateColumn, TableName
+from qmon.model.reasons import Reason
 from qmon.model.report import status_object
 from qmon.model.samples.polled import WriterSample
 from qmon.model.snapshot import SESSIONS_PROBE
@@ -24,7 +25,6 @@ from qmon.model.waits.blocking import Role
 from qmon.monitor.background import scan_counts
 from qmon.monitor.one_shot import view_over
 from qmon.monitor.probes.statements import StatementCache
-from qmon.monitor.state.rates.standing_counters import WHY
 from qmon.tui.blocking import tree
 from qmon.tui.overview import panels
 from qmon.tui.spans import Line
@@ -175,7 +175,7 @@ def test_rates_are_unknown_while_the_sessions_of_the_workers_count_nothing(
     query(database, f"SELECT {design}_push('x') FROM generate_series(1, {left})")
     work = (f"SELECT {design}_push('x')", f"SELECT {design}_pop()")
     with watching(database, [layout]) as watched, working(database, "SET track_counts = off", *work):
-        watched.queue(design, lambda q: WHY in (q.push_rate.reason, q.pop_rate.reason))
+        watched.queue(design, lambda q: Reason.COUNTERS_STAND_STILL in (q.push_rate.reason, q.pop_rate.reason))
         after = len(watched.views)
         until = time.monotonic() + 12
         watched.view(lambda v: time.monotonic() >= until)

@@ -13,6 +13,7 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, OperationState, Progress, RedriveLimits
+from qmon.model.reasons import Reason
 from qmon.operate.operator import Operator
 from qmon.operate.plan.selection import named_names
 from qmon.operate.run import failures
@@ -176,4 +177,4 @@ def test_what_makes_no_sense_is_refused(database: str, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=why):
             operator.redrive(layout(), choice, limits)
     line = made(database, "fifo")
-    assert operator.redrive(line, Choice(), FAST).plan.refused == "this table has no state for dead messages"
+    assert operator.redrive(line, Choice(), FAST).plan.refused == Reason.NO_DEAD_STATE

@@ -11,6 +11,7 @@ from qmon.engines.sql import queries
 from qmon.engines.urls import read_url
 from qmon.model.layout.io import layout_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
+from qmon.model.reasons import Reason
 from qmon.monitor.catalog.resolve import Resolved, resolve
 from qmon.operate.install.install import available, install
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
@@ -123,7 +124,7 @@ def test_a_heap_has_no_head_and_says_so(database: str) -> None:
     found = resolved(database, {"name": "q", "table": "heapqueue", "design": "heap"})
     facts = found.facts["q"]
     assert facts.order_by is None
-    assert facts.unknown["oldest"] == "the table has no column that orders its messages"
+    assert facts.unknown["oldest"] == Reason.NO_ORDER
     assert "in_progress" in facts.unknown
 
 

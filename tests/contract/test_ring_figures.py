@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from qmon.model.reasons import Reason
 from qmon.model.view import QueueView
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from tests.contract.test_every_design import in_table, push
@@ -40,7 +41,7 @@ def test_the_age_is_that_of_the_first_message_behind_a_number_that_was_lost(data
     with watching(database) as watched:
         lose_a_number(database, design)
         alone = watched.queue(design, lambda q: q.gap.value == 1, polls=2)
-        assert (alone.ready.value, alone.oldest.value, alone.oldest.reason) == (0, None, "no message is ready")
+        assert (alone.ready.value, alone.oldest.value, alone.oldest.reason) == (0, None, Reason.NOTHING_READY)
         push(database, design, 3)
         age = float(
             str(

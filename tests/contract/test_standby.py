@@ -9,8 +9,8 @@ import pytest
 
 from qmon.demo.server import EmbeddedServer
 from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.reasons import Reason
 from qmon.model.samples.server_state import ServerState
-from qmon.model.standby import COUNTERS, SEQUENCES, SESSIONS
 from qmon.model.view import QueueView, View
 from qmon.monitor.probes.server_state import READ_EVERY
 from qmon.operate.open import open_context
@@ -77,18 +77,18 @@ def test_rates_come_from_rows_and_what_is_the_primarys_is_unknown(pair: Pair) ->
     assert jobs.gap.value == 55, "the sequence itself is 32 ahead in the log"
     assert (jobs.in_progress.value, jobs.stuck.value) == (0, 0)
     assert jobs.complete_rate.value is None
-    assert jobs.done.reason == COUNTERS
-    assert jobs.pushers.reason == SESSIONS
+    assert jobs.done.reason == Reason.STANDBY_COUNTERS
+    assert jobs.pushers.reason == Reason.STANDBY_SESSIONS
     assert jobs.bytes.value
     assert jobs.use is not None
     assert jobs.use.dead is None
     assert all(used[used.index(True) :]), "it does not come and go with the polls that read it"
     assert jobs.verdict.code == "healthy"
-    assert (line.in_progress.value, line.in_progress.reason) == (None, SESSIONS)
+    assert (line.in_progress.value, line.in_progress.reason) == (None, Reason.STANDBY_SESSIONS)
     assert line.verdict.code == "cannot tell"
     ring = view.queue("ring")
     if ring is not None:
-        assert (ring.ready.value, ring.ready.reason) == (None, SEQUENCES)
+        assert (ring.ready.value, ring.ready.reason) == (None, Reason.STANDBY_SEQUENCES)
 
 
 def test_no_pops_is_not_said_of_a_queue_that_drains(pair: Pair) -> None:

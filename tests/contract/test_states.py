@@ -11,6 +11,7 @@ from qmon.config.file import parse_config
 from qmon.engines.registry import engine_for
 from qmon.model.alerts.check import CheckState, judge
 from qmon.model.layout.layout import Layout, StateColumn
+from qmon.model.reasons import Reason
 from qmon.model.view import QueueView
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import discover
@@ -105,8 +106,8 @@ def test_pops_are_not_counted_twice_where_no_value_means_in_progress(database: s
         query(database, "UPDATE job_queue SET status = 'done' WHERE status = 'new'")
         queue = watched.queue("job_queue", lambda q: bool(q.push_rate.value))
     assert all(view.queues[0].pop_rate.value is None for view in watched.views)
-    assert "pops cannot be told from completions" in queue.pop_rate.reason
-    assert "pops cannot be told from completions" in queue.complete_rate.reason
+    assert Reason.POPS_AS_COMPLETIONS in queue.pop_rate.reason
+    assert Reason.POPS_AS_COMPLETIONS in queue.complete_rate.reason
 
 
 def test_values_that_statistics_lack_are_read_from_the_rows(database: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from qmon.demo.server import EmbeddedServer
 from qmon.model.figure import Severity
+from qmon.model.reasons import Reason
 from qmon.model.verdicts.judge import CANNOT_TELL, EMPTY
 from qmon.model.view import QueueView, View
 from qmon.monitor.background.exact_counts import ExactCounts
@@ -102,7 +103,7 @@ def test_each_queue_is_read_in_its_turn_and_what_is_looked_at_in_each_poll(polle
     assert sum(queue.ready.value is None for queue in view.queues) == QUEUES - QUEUES // TURN
     unread = next(queue for queue in view.queues if queue.ready.value is None)
     assert (unread.verdict.code, unread.verdict.severity) == (CANNOT_TELL, Severity.FINE)
-    assert unread.ready.reason == "not read yet: many queues are read in turns"
+    assert unread.ready.reason == Reason.READ_IN_TURNS
     polled.focus = Focus(visible=frozenset({"q07", "q08"}), cursor="q11", with_verdict=frozenset({"q20"}))
     view = polled.poll(3 * TURN)
     looked_at = {"q07", "q08", "q11", "q20"}

@@ -15,6 +15,7 @@ import pytest
 
 import qmon.recording
 from qmon.model.operations import Operation
+from qmon.model.reasons import Reason
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.recording.format.codec import decode, encode, typed_fields
 from qmon.recording.format.frames import Damaged
@@ -186,5 +187,5 @@ def test_the_description_shows_every_kind_as_it_is_written() -> None:
         record = read.record()
         if read.kind == "snapshot":
             assert isinstance(record.queues[0], QueueSamples)
-            assert record.queues[0].unknown == {"scheduled": "this table has no time at which a message is due"}
+            assert record.queues[0].unknown == {"scheduled": Reason.NO_DUE_TIME}
         assert line(Line(read.recorder, read.number, read.at, read.kind, encode(record))) == text + b"\n"

@@ -13,6 +13,7 @@ from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import GroupPart, Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.rates.forecast import Forecast, Trend
 from qmon.model.rates.series import Point
+from qmon.model.reasons import Reason
 from qmon.model.samples.polled import BlockingSample, MessageSample, ServerSample, WaitSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import QueueView, TargetView, View
@@ -106,7 +107,7 @@ def queue(
         in_progress=as_figure(in_progress),
         stuck=as_figure(stuck),
         scheduled=unknown(NO_COLUMN),
-        dead=unknown("this table has no state for dead messages") if design != "status" else Figure(0.0),
+        dead=unknown(Reason.NO_DEAD_STATE) if design != "status" else Figure(0.0),
         oldest=as_figure(oldest),
         push_rate=figure(push, "rates need two polls"),
         pop_rate=figure(pop, "rates need two polls"),

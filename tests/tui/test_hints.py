@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from qmon.model.evidence import QueueEvidence, RingLoss
-from qmon.model.figure import NOT_SINCE, Figure, Severity, Verdict
+from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.layout.layout import LayoutSource
 from qmon.model.operations import Kind, Pause, Side
+from qmon.model.reasons import Reason
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import DrawerSample
 from qmon.model.sessions.clients import ClientsSeen
@@ -111,7 +112,7 @@ def test_the_evidence_decides(code: str, evidence: RuleInput, key: str) -> None:
 
 
 def test_what_is_throttled_can_be_read_now() -> None:
-    unread = Figure.unknown(f"{NOT_SINCE}04:12:00 UTC, throttled; n reads now")
+    unread = replace(Figure.unknown(Reason.NOT_READ_SINCE.format(time="04:12:00 UTC")), throttled=True)
     for ready, key in ((unread, "n"), (Figure.unknown("permission denied"), "")):
         (verdict,), _ = judge(replace(FINE, ready=ready), 1000.0, {})
         assert (verdict.code, verdict.key) == (CANNOT_TELL, key)

@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from qmon.model.budget import Throttled
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import StateColumn
+from qmon.model.reasons import Reason
 from qmon.model.samples.listing import PAGE, Listing, PageSample, Place
 from qmon.model.samples.polled import MessageSample
 from qmon.model.snapshot import ProbeFailure
@@ -239,7 +240,7 @@ async def test_a_ring_lists_what_is_ready_from_the_first_and_what_is_in_progress
         assert focus(d) == Listing("in_progress", following, descending=True)
         await d.press("l")
         assert focus(d) is None
-        for why in ("a ring does not say since when", "a ring has no dead messages", "frees the slot"):
+        for why in ("a ring does not say since when", Reason.RING_HAS_NO_DEAD, "frees the slot"):
             assert why in d.said()
 
 

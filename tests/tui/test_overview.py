@@ -12,6 +12,7 @@ from textual.geometry import Region
 
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.layout.layout import TableName
+from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView
 from tests.tui.driving import dashboard, later
@@ -50,13 +51,17 @@ LOCKED = "locked by session 4711 (deploy, migration 0042, in a transaction since
 
 def old_and_locked() -> tuple[QueueView, ...]:
     """A queue that was not read for a while, one whose oldest has a bound, and a table that is locked."""
-    gone, unread = Figure.unknown(LOCKED), "not read since 04:12:00 UTC, throttled; n reads now"
+    gone, unread = Figure.unknown(LOCKED), Reason.NOT_READ_SINCE.format(time="04:12:00 UTC")
     past = Figure(1744.0, estimated=True, age_s=95.0, old=True, reason=unread)
     tell = Verdict("cannot tell", f"ready is not known: {unread}", Severity.NOTICE)
     held = Verdict("cannot tell", f"ready, in progress and stuck are not known: {LOCKED}", Severity.NOTICE)
     return (
         queue("orders", ready=past, in_progress=replace(past, value=12), oldest=replace(past, value=75), verdict=tell),
-        queue("mails", ready=3, oldest=Figure(20.0, at_least=True, reason="last read 8.0 s ago; not popped since")),
+        queue(
+            "mails",
+            ready=3,
+            oldest=Figure(20.0, at_least=True, reason=Reason.LAST_READ_AND_NOT_POPPED.format(age="8.0 s")),
+        ),
         queue(
             "mail_jobs",
             ready=gone,

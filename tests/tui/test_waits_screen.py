@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.operations import Kind
+from qmon.model.reasons import Reason
 from qmon.model.samples.waits import WaitSource
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
@@ -167,9 +168,9 @@ async def test_tables_and_indexes_of_the_chosen_queue_and_of_its_neighbours() ->
         await d.press("right_square_bracket")
         assert "tables and indexes of mails  412 rows touched per pop" in d.lines("use-heading")
         await d.press("right_square_bracket")
-        assert "nothing was popped" in d.lines("use-heading")
+        assert Reason.NOTHING_POPPED in d.lines("use-heading")
         await d.press("right_square_bracket")
-        assert "not read in this poll" in d.lines("use")
+        assert Reason.NOT_READ_IN_THIS_POLL in d.lines("use")
 
 
 async def test_the_queue_screen_says_who_keeps_its_dead_rows() -> None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from qmon.model.figure import Figure
 from qmon.model.rates.usage import IndexUse, QueueUse
+from qmon.model.reasons import Reason
 from qmon.model.samples.horizon import HorizonSample
 from qmon.model.samples.waits import WaitSource
 from qmon.model.view import View
@@ -80,7 +81,7 @@ def use(rows: float | None, dead: int = 5_361) -> QueueUse:
         replace(part, name='IX "; drop table x; --', role="index", bytes=901_120, growth=900.0, ghosts=None, rows=12.0),
         replace(part, name=NASTY, role="index", bytes=8_192, growth=None, ghosts=None, rows=0.0, pages=None),
     )
-    figure = Figure(rows) if rows is not None else Figure.unknown("nothing was popped")
+    figure = Figure(rows) if rows is not None else Figure.unknown(Reason.NOTHING_POPPED)
     trend = tuple(1.2 if i < 20 else (rows or 0.0) * (i - 19) / 20 for i in range(40))
     return QueueUse(figure, Figure(38.2), 1.2, Figure(0.982), dead, trend, parts)
 

@@ -89,8 +89,8 @@ def test_a_ring_that_is_not_swept_in_a_poll_has_lost_what_it_had() -> None:
     lost = evidence.add(at(0.0), swept, DONE, SEEN).ring_loss
     assert lost is not None
     assert evidence.add(at(1.0), QueueSamples(ring), DONE, SEEN).ring_loss == lost
-    assert evidence.add(at(29.0, "ring_sweep"), QueueSamples(ring), DONE, SEEN).ring_loss == lost
-    assert evidence.add(at(31.0, "ring_sweep"), QueueSamples(ring), DONE, SEEN).ring_loss is None
+    assert evidence.add(at(29.0, "slot_sweep"), QueueSamples(ring), DONE, SEEN).ring_loss == lost
+    assert evidence.add(at(31.0, "slot_sweep"), QueueSamples(ring), DONE, SEEN).ring_loss is None
 
 
 def test_what_was_done_and_who_has_it_twice_stay_while_another_probe_hides_them() -> None:

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from qmon.model.figure import Figure
+from qmon.model.reasons import Reason
 from qmon.model.samples.usage import UseSample
 from qmon.model.snapshot import ProbeFailure, Snapshot
 from qmon.model.view import QueueView
 from qmon.monitor.state.target import TargetHistory
 from tests.unit.test_freshness import Step, World, found
 
-LATE = "took longer than the poll may; tried again later"
+LATE = Reason.DEADLINE
 DENIED = "permission denied for table t"
 GRANT = "GRANT SELECT ON t TO watcher;"
 NO_USE = UseSample(1, 0, "t", "table", 0, 0, 0, 0, 0, 8192)

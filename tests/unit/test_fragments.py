@@ -17,6 +17,7 @@ from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import Flow
+from qmon.model.reasons import Reason
 from qmon.model.samples.usage import Fragmentation, UseSample
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
@@ -172,7 +173,7 @@ INDEX: Final = replace(TABLE, index_id=5, name="IX_] \U0001f600", role="index")
 HEAVY: Final = replace(TABLE, index_id=7, name="IX_heavy", role="index")
 
 
-@pytest.mark.parametrize("known", [True, False], ids=["read", "not read yet"])
+@pytest.mark.parametrize("known", [True, False], ids=["read", Reason.NOT_READ_YET])
 def test_it_is_shown_beside_the_other_readings_of_an_index(known: bool) -> None:
     found = (
         Fragmentation(COUNTERS.table_id, 0, 995.0, 0.031),

@@ -12,6 +12,7 @@ from qmon.model.budget import Observing, Throttled
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.rates.forecast import Trend
+from qmon.model.reasons import Reason
 from qmon.model.report import status_object
 from qmon.model.samples.polled import CounterSample, HeadSample, ProgressSample, RingSample, ServerSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
@@ -251,9 +252,9 @@ def test_a_ring_whose_sweep_is_left_out_has_rates_and_one_whose_sweep_fails_has_
     history, views, at = TargetHistory(), list[View](), 100.0
     for number in range(4):
         ring = RingSample(280 * number, 190 * number, 0, 0, 0, 0, None)
-        sample = QueueSamples(RING, ring=ring, head_limit=1_000, left_out=("ring_sweep",))
+        sample = QueueSamples(RING, ring=ring, head_limit=1_000, left_out=("slot_sweep",))
         server = ServerSample(at + number, 1.0, None, False, 5, 10 * number, 0, 0)
-        failures = (ProbeFailure("ring_sweep", "permission denied", "ring"),)
+        failures = (ProbeFailure("slot_sweep", "permission denied", "ring"),)
         snapshot = Snapshot(
             "t",
             "postgres",
@@ -292,7 +293,7 @@ def test_rates_of_a_ring_whose_positions_were_left_out_have_their_age_and_prove_
         assert (queue.push_rate.value, queue.pop_rate.value) == (50.0, 40.0)
         assert (queue.push_rate.age_s, queue.push_rate.estimated) == (late, True)
         assert queue.push_rate.old == queue.pop_rate.old == (late > 3)
-        assert queue.push_rate.reason == "read less often, to stay within the budget"
+        assert queue.push_rate.reason == Reason.THROTTLED
     assert queue.forecast.trend is Trend.UNKNOWN
     assert queue.history[-1].push_rate is None
     assert queue.verdict.code == "cannot tell"

@@ -9,6 +9,7 @@ import pytest
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.layout.zones import LOCAL, UNKNOWN
+from qmon.model.reasons import Reason
 from qmon.model.report import status_object
 from qmon.model.samples.polled import (
     CounterSample,
@@ -64,7 +65,7 @@ def test_first_poll_shows_depth_and_no_rate() -> None:
     view = TargetHistory().add(poll(1, 1000.0, fifo(COUNTERS)))
     queue = view.queues[0]
     assert (queue.ready.value, queue.push_rate.value) == (5, None)
-    assert queue.push_rate.reason == "rates follow with the second poll"
+    assert queue.push_rate.reason == Reason.RATES_FOLLOW
     assert view.server.commits.value is None
     assert (queue.gap.value, queue.gap_kind) == (14, "id span")
 

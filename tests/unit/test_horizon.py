@@ -10,6 +10,7 @@ from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.rates.usage import QueueUse, work_between
+from qmon.model.reasons import Reason
 from qmon.model.report import status_object
 from qmon.model.samples.clients import MOST_CLIENTS
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
@@ -58,7 +59,7 @@ def test_the_proof_names_who_holds_it_and_what_pops_touch() -> None:
         (HOLDER, replace(USE, rows_per_pop=Figure(4.0))),
         (HOLDER, replace(USE, before=300.0)),
         (HOLDER, replace(USE, before=None, rows_per_pop=Figure(20.0))),
-        (HOLDER, replace(USE, rows_per_pop=Figure.unknown("nothing was popped"))),
+        (HOLDER, replace(USE, rows_per_pop=Figure.unknown(Reason.NOTHING_POPPED))),
     ],
     ids=[
         "nobody",
@@ -77,7 +78,7 @@ def test_what_is_no_sign(holder: HorizonSample | None, use: QueueUse | None) -> 
 
 
 def test_many_dead_rows_are_a_sign_even_where_nothing_is_popped() -> None:
-    many = replace(USE, dead=60_000, rows_per_pop=Figure.unknown("nothing was popped"))
+    many = replace(USE, dead=60_000, rows_per_pop=Figure.unknown(Reason.NOTHING_POPPED))
     assert held(replace(HOLDER, held_s=60.0), many) == (
         "session 61 (idle in transaction, 1 m 00 s, app-7) keeps 60,000 dead rows from vacuum"
     )
@@ -199,7 +200,7 @@ def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:
         made = replace(poll(n, 1000.0 + 2 * n, queue), uses=uses, horizon=(HOLDER,), waits_total=totals)
         views.append(status_object(history.add(made)))
     assert views[0]["queues"][0]["rows_per_pop"] is None
-    assert views[0]["queues"][0]["unknown"]["rows_per_pop"] == "follows with the second poll"
+    assert views[0]["queues"][0]["unknown"]["rows_per_pop"] == Reason.FOLLOWS_WITH_SECOND_POLL
     assert views[0]["waits"] is None
     last = views[-1]
     assert last["queues"][0]["rows_per_pop"] == 2.5

@@ -8,6 +8,7 @@ import pytest
 
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.reasons import Reason
 from qmon.model.view import QueueView
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
@@ -31,7 +32,7 @@ STATUS = Layout(
     owner=OwnerColumn("Worker", "session"),
     payload="Body",
 )
-WHY = "column {0} is masked for our role; this helps: GRANT UNMASK TO [anna]"
+WHY = Reason.MASKED.format(column="{0}", grant="GRANT UNMASK TO [anna]")
 OF_ROWS = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest")
 
 

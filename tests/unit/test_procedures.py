@@ -11,6 +11,7 @@ from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.procedures import reads_between, verb_of
+from qmon.model.reasons import Reason
 from qmon.model.samples.usage import NamingSample, ProcedureReads, ReadsSample, RoutineSample
 from qmon.model.snapshot import ProbeFailure, Snapshot
 from qmon.monitor.probes.procedures import Procedures
@@ -88,7 +89,7 @@ def test_the_figure_has_its_age_and_a_reason_where_it_is_not_known() -> None:
     assert track.add(polled(1, 1000.0, None), FOREIGN) is None, "an engine that has no such reading"
     first = track.add(polled(2, 1002.0, (POP,)), FOREIGN)
     assert first is not None
-    assert (first.value, first.reason) == (None, "follows with the next reading")
+    assert (first.value, first.reason) == (None, Reason.FOLLOWS_WITH_NEXT_READING)
     found = track.add(polled(3, 1012.0, (LATER,)), FOREIGN)
     assert found is not None
     assert (found.value, found.age_s) == (38.0, 0.0)
@@ -97,7 +98,7 @@ def test_the_figure_has_its_age_and_a_reason_where_it_is_not_known() -> None:
     assert (older.value, older.age_s) == (38.0, 4.0)
     still = track.add(polled(5, 1101.0, (LATER,)), FOREIGN)
     assert still is not None
-    assert still.reason == "no pop has ended in the last minute"
+    assert still.reason == Reason.NO_POP_ENDED
     other = track.add(polled(6, 1110.0, (replace(POP, queue="orders"),)), FOREIGN)
     assert other is not None
     assert "poppers = { procedure" in other.reason
@@ -106,7 +107,7 @@ def test_the_figure_has_its_age_and_a_reason_where_it_is_not_known() -> None:
     assert "VIEW DEFINITION" in ours.reason
     again = track.add(polled(7, 5000.0, (replace(LATER, executions=2_000),)), FOREIGN)
     assert again is not None
-    assert again.reason == "follows with the next reading", "nothing is said of a gap"
+    assert again.reason == Reason.FOLLOWS_WITH_NEXT_READING, "nothing is said of a gap"
 
 
 def probes(layout: Layout, table_id: int) -> QueueProbes:

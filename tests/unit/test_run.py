@@ -10,8 +10,9 @@ import pytest
 
 from qmon.engines.base import Connection, Session
 from qmon.engines.sqlserver.engine import SqlServer
-from qmon.errors import ConnectionLost, DeadlineExceeded, Unreachable
+from qmon.errors import ConnectionLost, StatementCancelled, Unreachable
 from qmon.model.layout.layout import Layout, TableName
+from qmon.model.reasons import Reason
 from qmon.model.samples.polled import ClockSample, CostSample, PausesKnown, ServerSample
 from qmon.model.view import View
 from qmon.monitor.catalog.access_paths import table_facts
@@ -103,7 +104,7 @@ def test_a_probe_that_costs_each_connection_is_left_out() -> None:
             lost_over(quarantine, "08S01")
     results, (failure,) = lost_over(quarantine, "08S01").run(jobs())
     assert {probe for _, probe in results} == {"server", "pauses_known", "clock"}
-    assert failure.reason == "the connection was lost each time this ran; tried again later"
+    assert failure.reason == Reason.CONNECTION_LOST
 
 
 def test_it_is_left_out_for_longer_each_time_and_forgiven_when_it_works() -> None:
@@ -305,7 +306,7 @@ def test_the_first_look_over_a_connection_has_half_a_minute_and_its_statements_t
         if len(lost) == 2:
             return NOTHING
         poller.turn.late = True  # as the watchdog has it
-        raise DeadlineExceeded("catalog/columns: cancelled")
+        raise StatementCancelled("catalog/columns: cancelled")
 
     def connect(session: Session) -> Connection:
         if session.purpose != "poll":

@@ -156,7 +156,7 @@ def sweeps(hole: int | None, orphan: int | None) -> dict[str, Rows]:
         "orphan": orphan,
         "orphan_s": None if orphan is None else 40.5,
     }
-    return {"probe/ring_sweep": lambda poll: (row,)}
+    return {"probe/slot_sweep": lambda poll: (row,)}
 
 
 def test_what_a_ring_has_lost_is_said() -> None:
@@ -172,7 +172,7 @@ def test_without_the_spare_numbers_nothing_is_called_lost() -> None:
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
     collector.use(Resolved((RING,), {"ring": TableFacts(14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS)}))
     assert collector.collect(1, 1.0, Focus()).queues[0].diagnostics.sweep is None
-    assert "probe/ring_sweep" not in driver.asked
+    assert "probe/slot_sweep" not in driver.asked
 
 
 def test_the_spare_numbers_are_where_installing_puts_them() -> None:

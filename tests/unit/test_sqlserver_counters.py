@@ -12,6 +12,7 @@ from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
+from qmon.model.reasons import Reason
 from qmon.model.samples.polled import DepthSample, HeadSample
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
@@ -80,8 +81,8 @@ def test_a_table_is_asked_about_once_a_poll() -> None:
 def test_where_the_server_has_counted_nothing_it_is_said_so() -> None:
     seen = pushes([None, None, None, None])
     assert [rate.value for rate in seen] == [None] * 4
-    assert seen[0].reason == "the server has counted nothing of this table yet, or has forgotten it"
-    assert seen[3].reason == "the server has counted nothing of this table since 3.0 s ago"
+    assert seen[0].reason == Reason.NOTHING_COUNTED
+    assert seen[3].reason == Reason.NOTHING_COUNTED_SINCE.format(age="3.0 s")
 
 
 @pytest.mark.parametrize("forgotten", [None, 0, 3], ids=["no row", "from 0 on", "from 3 on"])
@@ -145,7 +146,7 @@ def grown(told: Mapping[str, object]) -> list[Any]:
 def test_counters_that_have_grown_past_what_was_forgotten_give_no_rate(told: Mapping[str, object]) -> None:
     seen = grown(told)
     assert [rate.value for rate in seen] == [None, 5.0, 5.0, None, 5.0, 5.0]
-    assert seen[3].reason == "the server began to count this table anew, or may have"
+    assert seen[3].reason == Reason.COUNTERS_RESET
 
 
 def test_counters_that_grow_by_much_at_once_are_believed_where_nothing_speaks_against_it() -> None:

@@ -11,12 +11,13 @@ import pytest
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import AZURE, RESTRICTED, SqlServer
 from qmon.model.layout.layout import Layout, TableName
+from qmon.model.reasons import Reason
 from qmon.model.text import count
 from qmon.model.view import View
 from qmon.model.waits.known import meaning
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.probes.locks import EVERY_S, ROWS_HIDDEN
+from qmon.monitor.probes.locks import EVERY_S
 from qmon.monitor.probes.memo import FULL
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
@@ -213,11 +214,11 @@ def test_with_optimized_locking_what_is_held_is_a_lower_bound_with_that_reason()
         queue = view.queue(name)
         assert queue is not None
         for figure in (queue.in_progress, queue.stuck):
-            assert (figure.value, figure.at_least, figure.reason) == (rows, True, ROWS_HIDDEN)
+            assert (figure.value, figure.at_least, figure.reason) == (rows, True, Reason.ROWS_HIDDEN)
     idle = view.queue("q1")
     assert idle is not None
     assert idle.verdict.code == "cannot tell"
-    assert ROWS_HIDDEN in idle.verdict.proof
+    assert Reason.ROWS_HIDDEN in idle.verdict.proof
 
 
 def test_without_an_old_transaction_nothing_is_stuck_with_optimized_locking_either() -> None:

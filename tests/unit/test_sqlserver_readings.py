@@ -15,9 +15,10 @@ from qmon.engines.sqlserver.errors import running
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
+from qmon.model.reasons import Reason
 from qmon.model.report import status_object
 from qmon.model.snapshot import Snapshot
-from qmon.model.standby import COUNTERS, SESSIONS, Standby
+from qmon.model.standby import Standby
 from qmon.model.view import View
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.catalog.resolve import Resolved
@@ -198,8 +199,8 @@ def test_a_readable_secondary_tells_nothing_that_only_its_primary_counts() -> No
     view = Watch(secondary(), (16, 0)).polls(3)
     mails = view.queue("mails")
     assert mails is not None
-    assert (mails.push_rate.value, mails.push_rate.reason) == (None, COUNTERS)
-    assert (mails.poppers.value, mails.poppers.reason) == (None, SESSIONS)
+    assert (mails.push_rate.value, mails.push_rate.reason) == (None, Reason.STANDBY_COUNTERS)
+    assert (mails.poppers.value, mails.poppers.reason) == (None, Reason.STANDBY_SESSIONS)
     assert mails.gap.value is None
     assert mails.verdict.code not in ("healthy", "empty")
     assert view.server.standby is not None

@@ -141,7 +141,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "scan_state": ScanSample,
     "scan_whole": ScanSample,
     "scan_whole_state": ScanSample,
-    "ring_sweep": SweepSample,
+    "slot_sweep": SweepSample,
     "tried": TriedSample,
     "tried_state": TriedSample,
     "tried_attempts": TriedSample,

@@ -32,7 +32,7 @@ CORE: Final = frozenset(
         messages_due messages_newest messages_page messages_page_ring messages_page_ring_split messages_page_split
         messages_ready messages_ring messages_ring_split messages_split messages_state
         owners pauses pauses_known progress progress_ids progress_oldest ring ring_classic
-        ring_subscribers ring_sweep scan scan_parts scan_state scan_whole scan_whole_state
+        ring_subscribers slot_sweep scan scan_parts scan_state scan_whole scan_whole_state
         scheduled scheduled_state sequences server statistics tried tried_attempts
         tried_state waits writers
         """,

@@ -12,6 +12,7 @@ from qmon.model.counts import TableCount
 from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.operations import Pause, Side
+from qmon.model.reasons import Reason
 from qmon.model.samples.polled import HeadSample, HeldSample, ProgressSample, ServerSample, WriterSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.verdicts import RuleInput, judge
@@ -55,7 +56,7 @@ def test_figures_that_lack_for_one_reason_are_named_together() -> None:
     signs = replace(FINE, in_progress=Figure.unknown(NO_INDEX), stuck=Figure.unknown(NO_INDEX))
     assert said(signs) == ("cannot tell", f"in progress and stuck are not known: {NO_INDEX}")
     failure = ProbeFailure("progress", "permission denied", "q", "GRANT SELECT ON t TO me")
-    signs = replace(FINE, stuck=Figure.unknown("not read in this poll"), failures=(failure,))
+    signs = replace(FINE, stuck=Figure.unknown(Reason.NOT_READ_IN_THIS_POLL), failures=(failure,))
     assert said(signs)[1] == "stuck is not known: permission denied; GRANT SELECT ON t TO me"
 
 
@@ -69,7 +70,7 @@ def test_what_a_layout_has_not_need_not_be_known() -> None:
 
 
 def test_a_bounded_count_is_evidence_that_messages_are_there_and_none_that_they_are_not() -> None:
-    deep = Figure(1000.0, at_least=True, reason="more than are counted each poll")
+    deep = Figure(1000.0, at_least=True, reason=Reason.MORE_THAN_COUNTED)
     assert said(replace(FINE, ready=deep, in_progress=deep))[0] == "healthy"
     assert said(replace(FINE, ready=deep.of_a_part("a policy")))[0] == "cannot tell"
 

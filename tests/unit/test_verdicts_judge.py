@@ -10,6 +10,7 @@ import pytest
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.rates.usage import QueueUse
+from qmon.model.reasons import Reason
 from qmon.model.samples.server_state import ServerState
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.snapshot import ProbeFailure
@@ -80,7 +81,7 @@ READ = replace(poll(1, 0.0), server_state=ServerState(read_at=dict.fromkeys(READ
 
 
 def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -> None:
-    nothing = Figure.unknown("nothing was popped")
+    nothing = Figure.unknown(Reason.NOTHING_POPPED)
     read = QueueEvidence(poppers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ()))
     seen = replace(
         FINE,
@@ -152,7 +153,7 @@ def test_what_is_unknown_for_a_moment_is_shown_and_is_no_event() -> None:
     ("probe", "codes"),
     [
         ("tried_state", {"poison message at the head", "delivered twice"}),
-        ("ring_sweep", {"ring hole", "ring orphans"}),
+        ("slot_sweep", {"ring hole", "ring orphans"}),
         ("priorities_state", {"priority starved"}),
         (
             "counters",
@@ -179,7 +180,7 @@ def test_what_is_unknown_for_a_moment_is_shown_and_is_no_event() -> None:
     ],
 )
 def test_a_verdict_whose_probe_fails_is_not_over(probe: str, codes: set[str]) -> None:
-    nothing = Figure.unknown("nothing was popped")
+    nothing = Figure.unknown(Reason.NOTHING_POPPED)
     read = QueueEvidence(poppers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ()))
     seen = replace(
         FINE,

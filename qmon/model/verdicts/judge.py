@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from qmon.model.figure import NOT_SINCE, Figure, Severity, Verdict
+from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.guard import Guard
 from qmon.model.operations import Side
+from qmon.model.reasons import Reason
 from qmon.model.text import duration
 from qmon.model.verdicts.access import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow import (
@@ -41,7 +42,6 @@ from qmon.model.verdicts.server_state import (
     REPLICA_BEHIND,
     TEMP_FILLING,
 )
-from qmon.model.view import NOT_READ
 
 
 def missing(s: RuleInput) -> str:
@@ -98,9 +98,9 @@ def _unmoved(s: RuleInput) -> str:
 
 def _why(s: RuleInput, figure: Figure) -> str:
     """Return why a figure is unknown: the failed probe, else the reason of the figure."""
-    if figure.reason not in ("", NOT_READ):
+    if figure.reason not in ("", Reason.NOT_READ_IN_THIS_POLL):
         return figure.reason
-    return next((f.words for f in s.failures), figure.reason or NOT_READ)
+    return next((f.words for f in s.failures), figure.reason or Reason.NOT_READ_IN_THIS_POLL)
 
 
 def _listed(names: list[str], word: str) -> str:
@@ -316,7 +316,7 @@ def _unread(s: RuleInput, *, known: bool) -> frozenset[str]:
 
 def _throttled(s: RuleInput) -> bool:
     """Return whether a poll requested now would read what is unknown."""
-    return any(figure.reason.startswith(NOT_SINCE) for figure in (s.ready, s.in_progress, s.stuck))
+    return any(figure.throttled for figure in (s.ready, s.in_progress, s.stuck))
 
 
 def _fine(s: RuleInput) -> Verdict:

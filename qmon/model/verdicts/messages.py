@@ -62,7 +62,7 @@ def _orphans(s: RuleInput) -> str | None:
 
 
 _ROWS: Final = ("owners", "tried")
-_SWEEP: Final = ("ring_sweep", "drawers")
+_SWEEP: Final = ("slot_sweep", "drawers")
 POISON = Rule(
     "poison message at the head",
     Severity.CRITICAL,

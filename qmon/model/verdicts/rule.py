@@ -11,10 +11,11 @@ from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Pause, Side
 from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.waits.locked import Locked
 
-_UNREAD: Final = Figure.unknown("not read")
+_UNREAD: Final = Figure.unknown(Reason.NOT_READ)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

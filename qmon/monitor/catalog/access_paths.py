@@ -9,17 +9,16 @@ from qmon.model.layout.layout import Layout, StateColumn
 from qmon.model.layout.table_facts import Column, IndexName, ListPath, TableFacts
 from qmon.model.layout.zones import TIME_TYPES
 from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Index, SequenceRow, TableDetails
 from qmon.monitor.catalog.column_names import RANDOM_IDS, TEXTS, TRUTHS, WHOLE
 from qmon.monitor.catalog.complete_layout import find_sequence
 from qmon.monitor.catalog.state_values import known_values
 
-INSTEAD: Final = "the table is scanned for it instead"
 # Figures that the positions of a ring and the slots around them give.
 _OF_A_RING: Final = ("ready", "in_progress", "oldest", "rates", "fill")
 # Types of columns that a list goes by: equal values have equal texts, and the text means that value.
 _GOES_BY: Final = (WHOLE | TEXTS | RANDOM_IDS | TIME_TYPES | {"date"}) - {"enum", "ntext"}
-_NOT_TOLD_APART: Final = "the server counts updates, and pops cannot be told from completions"
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
 _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
 
@@ -182,19 +181,15 @@ class _Reader:
             return
         if self.order_by is None:
             kind = self.type_of(layout.id)
-            reason = (
-                f"ids are {kind}, in no order, and no index leads with the time of the push"
-                if layout.id
-                else "the table has no column that orders its messages"
-            )
+            reason = Reason.IDS_IN_NO_ORDER.format(type=kind) if layout.id else Reason.NO_ORDER
             if layout.enqueued_at is None and layout.due_at is None:
                 self.unknown["oldest"] = reason
             else:
-                self.slow["oldest"] = f"{reason}: not sought"
-            self.slow["ready"] = f"{reason}: {INSTEAD}"
+                self.slow["oldest"] = Reason.NOT_SOUGHT.format(reason=reason)
+            self.slow["ready"] = Reason.SCANNED_INSTEAD.format(reason=reason)
             if layout.id is None and self.state is None:
-                self.slow["ready"] += ", unless the table is small"
-                self.slow["oldest"] = f"{reason}: found only while the table is small"
+                self.slow["ready"] = Reason.SCANNED_UNLESS_SMALL.format(reason=reason)
+                self.slow["oldest"] = Reason.FOUND_WHILE_SMALL.format(reason=reason)
             return
         if (ready := self._index_of("ready", (self.order_by,))) is not None:
             self.indexes["ready"] = self.indexes["head"] = ready.name
@@ -206,7 +201,7 @@ class _Reader:
         elif "head" not in self.indexes:
             lead = self._leads(self.order_by)
             why = "finished rows stay in the index on the id" if lead else f"no index leads with `{self.order_by}`"
-            text = f"no index leads to the ready rows ({why}): {INSTEAD}; {self._wanted('ready', self.order_by)}"
+            text = Reason.NO_INDEX_FOR_READY.format(why=why, index=self._wanted("ready", self.order_by))
             self.slow["ready"] = self.slow["oldest"] = text
 
     def _mixed(self) -> Index | None:
@@ -226,33 +221,32 @@ class _Reader:
     def _due(self) -> None:
         due = self.layout.due_at
         if due is None:
-            self.unknown["scheduled"] = "this table has no time at which a message is due"
+            self.unknown["scheduled"] = Reason.NO_DUE_TIME
             return
         column = self.details.column(due)
         if column is not None and not column.not_null:
-            text = f"`{due}` may be NULL, and no seek finds what is due when it is: {INSTEAD}"
+            text = Reason.DUE_MAY_BE_NULL.format(column=due)
             self.slow["scheduled"] = text
         elif (index := self._index_of("ready", (due,))) is not None:
             self.indexes["due"] = index.name
         else:
-            self.slow["scheduled"] = f"no index leads to what is due: {INSTEAD}; {self._wanted('ready', due)}"
+            self.slow["scheduled"] = Reason.NO_INDEX_FOR_DUE.format(index=self._wanted("ready", due))
 
     def in_progress(self) -> None:
         """The messages in progress and the stuck ones among them."""
         state = self.state
         if pops_in_transaction(self.layout):
             if "head" not in self.indexes:
-                reason = "a pop deletes its row" if state is None else "a pop marks its message as finished at once"
-                reason += ", and nothing leads to the rows that poppers hold"
+                reason: str = Reason.POP_DELETES if state is None else Reason.POP_FINISHES
                 if self.order_by is None and self.layout.id is None and state is None:
-                    reason += ", unless the table is small"
+                    reason = Reason.UNLESS_SMALL.format(reason=reason)
                 self.unknown["in_progress"] = self.unknown["stuck"] = reason
             return
         if state is None or state.in_progress is None:
-            reason = "no value of the state column says that a message is in progress"
+            reason = Reason.NO_PROGRESS_STATE
             self.unknown["in_progress"] = self.unknown["stuck"] = reason
             if state is not None and state.learnt and self.layout.pop is None and self.layout.traits.completes:
-                self.unknown["pop_rate"] = self.unknown["complete_rate"] = f"{reason}: {_NOT_TOLD_APART}"
+                self.unknown["pop_rate"] = self.unknown["complete_rate"] = Reason.UPDATES_ONLY.format(reason=reason)
             return
         started = self.layout.started_at
         if started is not None and (index := self._index_of("in_progress", (started,))) is not None:
@@ -261,26 +255,24 @@ class _Reader:
             self.indexes["progress"] = index.name
         else:
             wanted = self._wanted("in_progress", started or self.layout.id or state.column)
-            text = f"no index leads to the rows in progress: {INSTEAD}; {wanted}"
+            text = Reason.NO_INDEX_FOR_PROGRESS.format(index=wanted)
             self.slow["in_progress"] = self.slow["stuck"] = text
 
     def clocks(self) -> None:
         """The ages, where it is not known by which clock their column was written."""
         for column, figure in ((self.layout.enqueued_at, "oldest"), (self.layout.started_at, "stuck")):
             if column is not None and not self.layout.tells(column):
-                self.unknown.setdefault(
-                    figure, f'`{column}` has no time zone: say times = "utc", "local" or such as "Europe/Berlin"'
-                )
+                self.unknown.setdefault(figure, Reason.NO_TIME_ZONE.format(column=column))
 
     def dead(self) -> None:
         """The dead letters."""
         if self.state is None or self.state.dead is None:
-            self.unknown["dead"] = "this table has no state for dead messages"
+            self.unknown["dead"] = Reason.NO_DEAD_STATE
         elif (index := self._index_of("dead", ())) is not None:
             self.indexes["dead"] = index.name
         else:
             column = self.layout.id or self.state.column
-            text = f"no index leads to the dead rows: {INSTEAD}; {self._wanted('dead', column)}"
+            text = Reason.NO_INDEX_FOR_DEAD.format(index=self._wanted("dead", column))
             self.slow["dead"] = text
 
     def states(self) -> None:
@@ -291,7 +283,7 @@ class _Reader:
         if (index := self._leads(column)) is not None:
             self.indexes["states"] = index.name
         else:
-            self.slow["states"] = f"no index leads to the values of `{column}`: {INSTEAD}"
+            self.slow["states"] = Reason.NO_INDEX_FOR_STATES.format(column=column)
 
     def _knows_all(self, state: StateColumn) -> bool:
         """Whether the column has no other values: by its type, by a check, or since qmon's own routines write it."""
@@ -308,7 +300,7 @@ class _Reader:
             self.indexes["blocked"] = index.name
         else:
             wanted = self._wanted("blocked", self.layout.id or self.state.column)
-            self.unknown["blocked"] = f"no index leads to the blocked rows; {wanted}"
+            self.unknown["blocked"] = Reason.NO_INDEX_FOR_BLOCKED.format(index=wanted)
 
     def lists(self) -> dict[str, ListPath]:
         """The index along which the messages in each state are listed."""
@@ -355,12 +347,12 @@ class _Reader:
         if (index := self._leads(ring.slot)) is not None:
             self.indexes["head"] = self.indexes["ready"] = index.name
         else:
-            text = f"no index leads with the slot `{ring.slot}`: the slots around the positions are not read"
+            text = Reason.NO_INDEX_FOR_SLOT.format(column=ring.slot)
             self.slow |= dict.fromkeys(_OF_A_RING, text)
         for figure, reason in (
-            ("scheduled", "a ring has no due time"),
-            ("dead", "a ring has no dead messages"),
-            ("stuck", "a pop of a ring is one short update: nothing stays in progress"),
+            ("scheduled", Reason.RING_HAS_NO_DUE_TIME),
+            ("dead", Reason.RING_HAS_NO_DEAD),
+            ("stuck", Reason.RING_HAS_NO_PROGRESS),
         ):
             self.unknown[figure] = reason
 
@@ -372,9 +364,9 @@ class _Reader:
     def rates(self) -> None:
         """What the design itself rules out."""
         if not self.layout.traits.completes:
-            self.unknown["complete_rate"] = "a pop of this design completes its message"
+            self.unknown["complete_rate"] = Reason.POPS_ARE_COMPLETIONS
         if self.layout.ring is None:
-            self.unknown["fill"] = "only a ring has slots to fill"
+            self.unknown["fill"] = Reason.NO_SLOTS
 
     def gap(self, sequences: Sequence[SequenceRow], positions: Iterable[SequenceRow]) -> SequenceRow | None:
         """The sequence that issues ids, and why there is no gap without it."""
@@ -383,16 +375,16 @@ class _Reader:
         if self.layout.ring is None:
             column = self.details.column(self.layout.id)
             if column is None:
-                self.unknown["gap"] = "the table has no id"
+                self.unknown["gap"] = Reason.NO_ID
             elif column.type_name not in WHOLE:
-                self.unknown["gap"] = f"ids are {column.type_name}, not numbers"
+                self.unknown["gap"] = Reason.IDS_NOT_NUMBERS.format(type=column.type_name)
             elif sequence is None and not column.is_identity:
-                self.unknown["gap"] = f"no sequence is known to issue `{column.column_name}`"
+                self.unknown["gap"] = Reason.NO_SEQUENCE.format(column=column.column_name)
             elif sequence is not None and not sequence.readable:
                 hidden.append(sequence)
         if hidden:
             names = " and ".join(str(s.name) for s in hidden)
-            self.unknown["gap"] = f"our role may not read {names}: GRANT SELECT on it helps"
+            self.unknown["gap"] = Reason.SEQUENCE_UNREADABLE.format(names=names)
             if self.layout.ring is not None:
                 self.unknown |= dict.fromkeys(_OF_A_RING, self.unknown["gap"])
         return sequence

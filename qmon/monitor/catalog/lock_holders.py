@@ -10,8 +10,6 @@ from qmon.model.text import one_line, time_of_day
 from qmon.redact import hide_secrets
 
 PROBE: Final = "lock_holders"
-# Where it is not known who.
-LOCKED: Final = "somebody holds a lock on the table that even readers wait for; tried again later"
 # What may be data in a statement, perhaps cut short: comments, texts, long numbers.
 _VALUES: Final = re.compile(
     r"/\*.*?(?:\*/|$)|--[^\n]*|'(?:[^']|'')*(?:'|$)|\$(\w*)\$.*?(?:\$\1\$|$)|\b\d{4,}\b", re.DOTALL

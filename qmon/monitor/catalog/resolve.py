@@ -16,6 +16,7 @@ from qmon.model.groups.group import FoundGroup, Group
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.layout.zones import Zone
+from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, SequenceRow, TableDetails, TableRow
@@ -23,7 +24,6 @@ from qmon.monitor.catalog.complete_layout import check_ids, complete
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likely
 from qmon.monitor.catalog.discovery.relatives import ancestors
 from qmon.monitor.catalog.groups import OfLibraries, completed, of_libraries
-from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.catalog.registry import registered
 from qmon.monitor.catalog.relation_kind import refusal
 from qmon.monitor.catalog.state_values import (
@@ -37,7 +37,6 @@ from qmon.monitor.catalog.zones import check_due, server_zone, with_zones
 
 # What installing adds to a ring's name for the table of its spare numbers.
 SPARE: Final = "_spare"
-_MOVES: Final = "partitioned by {}: a message that changes it is counted as deleted and pushed anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +191,7 @@ class _Resolver:
         unread = {queue: each for queue, each in self.unread.items() if queue not in known}
         holders = self.catalog.lock_holders() if unread else {}
         problems += tuple(
-            ProbeFailure("layout", holders.get(table, LOCKED), queue) for queue, (_, table) in unread.items()
+            ProbeFailure("layout", holders.get(table, Reason.LOCKED), queue) for queue, (_, table) in unread.items()
         )
         return Resolved(
             tuple(self.layouts),
@@ -353,7 +352,7 @@ class _Resolver:
         facts = table_facts(layout, details, data, self.sequences)
         state = layout.state.column if layout.state is not None else ""
         if (details.table.table_id, state) in self._divided:
-            facts = replace(facts, unknown={**facts.unknown, "rates": _MOVES.format(state)})
+            facts = replace(facts, unknown={**facts.unknown, "rates": Reason.PARTITIONED_BY_STATE.format(column=state)})
         was = self._before.get(layout.queue)
         if was is not None and was.table_id == facts.table_id and facts.table_id in self.catalog.locked:
             facts = was  # which rows its indexes hold was not told
@@ -374,7 +373,7 @@ class _Resolver:
             return facts
         if not spare.readable:
             reason = f"holes and orphans are not looked for: our role may not read {spare.name}"
-            self.problems.append(ProbeFailure("ring_sweep", reason, layout.queue, self.catalog.grant(spare.name)))
+            self.problems.append(ProbeFailure("slot_sweep", reason, layout.queue, self.catalog.grant(spare.name)))
             return facts
         return replace(facts, spare_id=spare.table_id, spare=spare.name)
 

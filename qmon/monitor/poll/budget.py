@@ -44,7 +44,7 @@ _DETAIL: Final = frozenset(
         "version_store",
         "drawers",
         "partial",
-        "ring_sweep",
+        "slot_sweep",
         "log",
         "replication",
         "priorities",

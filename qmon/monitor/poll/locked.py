@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from qmon.model.reasons import Reason
 from qmon.model.samples.polled import SequenceSample
 from qmon.model.snapshot import ProbeFailure
-from qmon.monitor.catalog.lock_holders import LOCKED, PROBE
+from qmon.monitor.catalog.lock_holders import PROBE
 from qmon.monitor.probes.queue import QueueProbes
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
@@ -44,7 +45,7 @@ class LockedTables:
             if len(found) == len(set(self._sequences)):
                 self._free_only = False
                 self._wake("")
-        elif any(failure.probe == _ALL and failure.reason == LOCKED for failure in failures):
+        elif any(failure.probe == _ALL and failure.reason == Reason.LOCKED for failure in failures):
             self._free_only = self._statements.has(_FREE)
 
     def named(
@@ -54,7 +55,7 @@ class LockedTables:
 
         Where the lock is gone meanwhile, what failed for it does not rest any longer.
         """
-        failed = {failure.queue for failure in failures if failure.reason == LOCKED}
+        failed = {failure.queue for failure in failures if failure.reason == Reason.LOCKED}
         asked = queues if "" in failed else {queue: queues[queue] for queue in failed & queues.keys()}
         if not asked or not self._statements.has(PROBE):
             self._held = frozenset()
@@ -71,8 +72,10 @@ class LockedTables:
             self._wake(queue)
         self._held = frozenset(by_queue)
         all_of_them = "; ".join(f"{queue}: {words}" for queue, words in by_queue.items())
-        by_queue[""] = all_of_them or LOCKED
+        by_queue[""] = all_of_them or Reason.LOCKED
         return [
-            replace(failure, reason=by_queue.get(failure.queue, LOCKED)) if failure.reason == LOCKED else failure
+            replace(failure, reason=by_queue.get(failure.queue, Reason.LOCKED))
+            if failure.reason == Reason.LOCKED
+            else failure
             for failure in failures
         ]

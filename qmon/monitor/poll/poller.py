@@ -15,7 +15,7 @@ from typing import Final
 
 from qmon import log
 from qmon.engines.base import Connection, Engine, Session
-from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, NoConnectionLeft, QmonError, Unreachable
+from qmon.errors import BadInput, ConnectionLost, NoConnectionLeft, QmonError, StatementCancelled, Unreachable
 from qmon.model.budget import Budget
 from qmon.model.text import duration
 from qmon.monitor.background.catalog_reading import CatalogReading, Resolve
@@ -232,7 +232,7 @@ class Poller:
                 self._lost(attempt, str(problem))
             except QmonError as problem:
                 # Trying a refused password again and again would lock the account.
-                late = attempt.late and _cancelled(problem)
+                late = attempt.late and isinstance(problem, StatementCancelled)
                 why = f", since it took longer than {duration(max(attempt.allowed_s, _CANCEL_AFTER_S))}" if late else ""
                 hopeless = isinstance(problem, Unreachable) and not problem.retryable
                 self._lost(attempt, f"{problem}{why}", hopeless=hopeless)
@@ -388,10 +388,6 @@ class Poller:
         attempt.suspicion.lost()
         self._abandoned.append(attempt)
         self._begin(_ConnectionAttempt())
-
-
-def _cancelled(problem: QmonError) -> bool:
-    return isinstance(problem, DeadlineExceeded) and str(problem).endswith("cancelled")
 
 
 def _checked(seconds: float) -> float:

@@ -10,6 +10,7 @@ from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.reasons import Reason
 from qmon.model.samples.groups import BlockedMessages
 from qmon.model.samples.polled import (
     CountSample,
@@ -26,7 +27,7 @@ from qmon.monitor.poll.budget import ProbeBudget
 from qmon.monitor.poll.server import ServerProbes
 from qmon.monitor.poll.withheld import withhold_masked
 from qmon.monitor.probes.listing import page_of
-from qmon.monitor.probes.locks import ROWS_HIDDEN, Locks
+from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.memo import COUNT_LIMIT, FULL, Memo
 from qmon.monitor.probes.messages import MessageProbes, messages_of
 from qmon.monitor.probes.queue import BLOCKED, QueueProbes, head_of, ring_probe
@@ -63,7 +64,7 @@ class QueueFiling:
         counted = self._slow.counted(queue)
         unknown = {**uncounted(facts, counted), **facts.unknown}
         if self._locks.hides_rows(layout):
-            unknown |= dict.fromkeys(("in_progress", "stuck"), ROWS_HIDDEN)
+            unknown |= dict.fromkeys(("in_progress", "stuck"), Reason.ROWS_HIDDEN)
         left_out = self._observer.left_out(queue)
         held_at = None
         last: tuple[tuple[HeldSample, ...], float] | None = None
@@ -83,7 +84,7 @@ class QueueFiling:
             head, head_limit = head_of(walked, head_limit, ordered="walk" in facts.indexes)
             held = held if "walk" in facts.indexes or (walked.whole and walked.counted < memo.head_limit) else None
             if head is None and "walk" in facts.indexes:
-                unknown["oldest"] = "finished rows lie before the oldest ready message: it is being looked for"
+                unknown["oldest"] = Reason.WALKING
         progress = first(results, "progress_oldest" if probes.longest_first else "progress", queue)
         if empty and head is None:
             head, head_limit = HeadSample(None, None, 0), FULL

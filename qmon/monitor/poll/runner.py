@@ -15,9 +15,9 @@ from qmon.engines.base import Connection
 from qmon.engines.rows import records
 from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QueryFailed
 from qmon.model.budget import Key
+from qmon.model.reasons import Reason
 from qmon.model.samples.polled import ClockSample, ServerSample
 from qmon.model.snapshot import ProbeFailure
-from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.poll.quarantine import InFlightProbe
 from qmon.monitor.probes.statements import PART, ProbeStatement, Results
 
@@ -38,7 +38,6 @@ _GONE: Final = frozenset({"42P01", "42S02", "S0002", "42703", "42S22", "S0022", 
 _OF_THE_QUEUE: Final = ("head", "ring")
 # Records without which there is no poll: what reads them is always tried.
 _NEEDED: Final = (ClockSample, ServerSample)
-_COSTLY: Final = "the connection was lost each time this ran; tried again later"
 
 
 class Runner:
@@ -189,7 +188,7 @@ class Runner:
             if rest := self._suspicion.quarantine.rest(statement.key):
                 self._failing[statement.key] = (
                     self._polls + rest,
-                    ProbeFailure(statement.probe, _COSTLY, statement.queue),
+                    ProbeFailure(statement.probe, Reason.CONNECTION_LOST, statement.queue),
                 )
 
     def _resting(self, statement: ProbeStatement) -> bool:
@@ -336,7 +335,7 @@ def _rest(problem: QueryFailed) -> int:
 
 def _reason(problem: QueryFailed) -> str:
     if isinstance(problem, LockTimeout):
-        return LOCKED
+        return Reason.LOCKED
     if isinstance(problem, DeadlineExceeded):
-        return "took longer than the poll may; tried again later"
+        return Reason.DEADLINE
     return str(problem)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.reasons import Reason
 from qmon.model.samples.messages import MessageDiagnostics
 from qmon.model.samples.polled import NewestIdSample, ReplicaSample, ServerSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.standby import COUNTERS, SEQUENCES, SESSIONS
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
 _RING: Final = ("ready", "in_progress", "oldest", "gap", "fill")
@@ -45,20 +45,20 @@ def seen_from_standby(snapshot: Snapshot, results: Results) -> Snapshot:
 
 
 def _without_primary(q: QueueSamples, newest_id: NewestIdSample | None) -> QueueSamples:
-    unknown = {"rates": COUNTERS}
+    unknown = {"rates": Reason.STANDBY_COUNTERS}
     if q.layout.ring is not None:
-        unknown |= dict.fromkeys(_RING, SEQUENCES)
+        unknown |= dict.fromkeys(_RING, Reason.STANDBY_SEQUENCES)
     elif newest_id is None:
-        unknown["gap"] = SEQUENCES
+        unknown["gap"] = Reason.STANDBY_SEQUENCES
     if pops_in_transaction(q.layout):
-        unknown |= dict.fromkeys(("in_progress", "stuck"), SESSIONS)
+        unknown |= dict.fromkeys(("in_progress", "stuck"), Reason.STANDBY_SESSIONS)
     return replace(
         q,
         ring=None,
         last_id=newest_id.last_id if newest_id is not None else None,
         held=None,
         locked=(),
-        elsewhere=COUNTERS,
+        elsewhere=Reason.STANDBY_COUNTERS,
         diagnostics=MessageDiagnostics(priorities=q.diagnostics.priorities),
         unknown={**unknown, **q.unknown},
     )

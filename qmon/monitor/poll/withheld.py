@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.model.layout.layout import Layout
+from qmon.model.reasons import Reason
 from qmon.model.samples.horizon import HolderKind, HorizonSample
 from qmon.model.samples.messages import NO_DIAGNOSTICS
 from qmon.model.samples.polled import ServerSample
@@ -32,7 +33,6 @@ _OF_ROWS: Final = (
     "gap",
     "fill",
 )
-_NO_COUNTS: Final = "track_counts is off on this server: nothing counts the rows that are pushed and popped"
 
 
 def withhold_partial(snapshot: Snapshot, grant: str) -> Snapshot:
@@ -75,7 +75,7 @@ def _failures(server: ServerSample, grant: str) -> tuple[ProbeFailure, ...]:
             ProbeFailure(SESSIONS_PROBE, f"track_activities is off in {many}: their statements and ages are unknown")
         )
     if not server.counts:
-        found.append(ProbeFailure("track_counts", _NO_COUNTS))
+        found.append(ProbeFailure("track_counts", Reason.COUNTERS_OFF))
     return tuple(found)
 
 
@@ -83,7 +83,7 @@ def _uncounted(q: QueueSamples) -> QueueSamples:
     """The queue without rates, if they are made of the table's counters."""
     if q.counters is None or q.ring is not None or q.totals is not None:
         return q
-    return replace(q, counters=replace(q.counters, counted=False), unknown={"rates": _NO_COUNTS, **q.unknown})
+    return replace(q, counters=replace(q.counters, counted=False), unknown={"rates": Reason.COUNTERS_OFF, **q.unknown})
 
 
 def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | None) -> QueueSamples:
@@ -140,7 +140,7 @@ def _masked(masked: Mapping[str, str], *columns: str | None) -> str | None:
     """The first of these columns that is masked, and what helps, in one line."""
     for column in columns:
         if column is not None and column in masked:
-            return f"column {column} is masked for our role; this helps: {masked[column]}"
+            return Reason.MASKED.format(column=column, grant=masked[column])
     return None
 
 

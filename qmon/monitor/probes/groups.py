@@ -14,6 +14,7 @@ from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import NEVER
 from qmon.model.groups.group import MOST_QUEUES, FoundGroup, Kind, State
 from qmon.model.layout.layout import Layout
+from qmon.model.reasons import Reason
 from qmon.model.samples.groups import (
     BlockedMessages,
     GroupBlockerSample,
@@ -44,10 +45,6 @@ _FORGOTTEN_S: Final = 3 * _FINISHED_S
 _SHARE: Final = 0.002
 Cost = Callable[[tuple[str, str]], float]
 _EACH_POLL: Final[frozenset[Kind]] = frozenset({"ready", "scheduled", "in_progress"})
-_NO_STEPS: Final = "nothing in its tables says what was pushed and popped"
-_MIXED: Final = "the table holds several queues, and nothing says of which one a row was that is gone"
-_NO_GAP: Final = "only a ring, or a table whose rows come in order, has a gap"
-_NO_SLOTS: Final = "only a ring has slots to fill"
 
 
 def _nothing(_: tuple[str, str]) -> float:
@@ -141,9 +138,9 @@ class GroupProbes:
         left_out = [probe for probe, kind in (("head", "ready"), ("progress", "in_progress")) if not self._now(kind)]
         left_out += [] if self._steps.read else ["progress"]
         totals = self._steps.totals(value)
-        unknown = {"gap": _NO_GAP, "fill": _NO_SLOTS}
+        unknown = {"gap": Reason.NO_GAP, "fill": Reason.NO_SLOTS}
         if not self.group.steps and not (self.group.counters and alone):
-            unknown["rates"] = _MIXED if self.group.counters else _NO_STEPS
+            unknown["rates"] = Reason.MIXED_QUEUES if self.group.counters else Reason.NO_LOG_OF_STEPS
         layout = self._layout(value)
         messages: Any = results.get((layout.queue, "group_messages"))
         page: PageSample | None = None

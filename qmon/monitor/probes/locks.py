@@ -21,7 +21,6 @@ from qmon.monitor.source import Focus
 
 EVERY_S: Final = 15.0
 # Why rows held are a lower bound; qmon's own designs pop with UPDLOCK, under which the locks stay.
-ROWS_HIDDEN: Final = "with optimized locking the server shows no lock on rows that a transaction has changed"
 _PROBE: Final = "locks"
 _PLACES: Final = 1000
 _NO_TABLE: Final = 0

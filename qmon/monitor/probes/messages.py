@@ -140,7 +140,7 @@ class MessageProbes:
         drawers: tuple[DrawerSample, ...] | None = results.get(("", "drawers"))
         ring = probes.layout.ring is not None
         push = (probes.facts.push_sequence_id,) if ring else _ids(probes)
-        sweep = first(results, "ring_sweep", queue)
+        sweep = first(results, "slot_sweep", queue)
         if sweep is not None and probes.layout.ring is not None:
             self._memos[queue].learn(sweep, probes.layout.ring.size)
         return MessageDiagnostics(
@@ -210,13 +210,13 @@ class MessageProbes:
 
     def _sweep(self, probes: QueueProbes) -> ProbeStatement | None:
         layout, ring, facts = probes.layout, probes.layout.ring, probes.facts
-        if ring is None or ring.turn is None or layout.enqueued_at is None or not self._statements.has("ring_sweep"):
+        if ring is None or ring.turn is None or layout.enqueued_at is None or not self._statements.has("slot_sweep"):
             return None
         if facts.push_sequence_id is None or facts.pop_sequence_id is None or "ready" in facts.unknown:
             return None
         if "head" not in facts.indexes:
             return None
-        query = queries.load(self._statements.engine.name, "probe/ring_sweep", self._statements.version)
+        query = queries.load(self._statements.engine.name, "probe/slot_sweep", self._statements.version)
         if facts.spare is None and "spare" in query.names:
             return None  # what waits among the spare numbers could not be distinguished from what is lost
         start = self._memos[layout.queue].start()
@@ -229,7 +229,7 @@ class MessageProbes:
             "min_age_s": _MIN_AGE_S,
         }
         names = {**probes.names, "spare": None if facts.spare is None else facts.spare.parts}
-        return self._statements.of("ring_sweep", SweepSample, values, names, layout.queue)
+        return self._statements.of("slot_sweep", SweepSample, values, names, layout.queue)
 
 
 def _by_session(probes: QueueProbes) -> bool:

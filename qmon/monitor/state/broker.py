@@ -6,12 +6,12 @@ from typing import Final
 
 from qmon.model.broker import BrokerQueue, BrokerView, Finding, conversations_finding, queue_finding, sending_finding
 from qmon.model.figure import Figure, Verdict
+from qmon.model.reasons import Reason
 from qmon.model.samples.broker import Broker, TransmissionSample
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.state.rates.counters import CounterWindow
 
 _GROWTH_S: Final = 60.0
-_NOT_SEEN: Final = "our role may not see the table that holds them"
 
 
 class BrokerTrack:
@@ -63,7 +63,7 @@ class BrokerTrack:
         for sample in found.queues:
             monitor = monitors.get(sample.queue_id)
             finding = queue_finding(sample, monitor, monitored=found.monitors is not None, enabled=enabled)
-            depth = Figure.unknown(_NOT_SEEN)
+            depth = Figure.unknown(Reason.TABLE_UNSEEN)
             if sample.depth is not None:
                 depth = Figure(float(sample.depth), estimated=sample.depth > 0)
             out.append(BrokerQueue(sample, monitor, depth, self._lasting(sample.queue_id, finding, before, at)))
@@ -90,9 +90,9 @@ class BrokerTrack:
 
 def _sending(found: TransmissionSample | None) -> Figure:
     if found is None:
-        return Figure.unknown("not read yet")
+        return Figure.unknown(Reason.NOT_READ_YET)
     if found.messages is None:
-        return Figure(float(found.counted), at_least=True) if found.counted else Figure.unknown(_NOT_SEEN)
+        return Figure(float(found.counted), at_least=True) if found.counted else Figure.unknown(Reason.TABLE_UNSEEN)
     return Figure(float(found.messages), estimated=found.messages > 0)
 
 

@@ -37,7 +37,7 @@ _RUNS: Final = 8
 # No row was deleted if this share of all rows ever inserted is still there.
 _KEPT_SHARE: Final = 0.9
 _ROWS: Final = ("owners", "tried")
-_SWEEP: Final = "ring_sweep"
+_SWEEP: Final = "slot_sweep"
 _DONE: Final = ("counters", "table_counters", "head", "progress")
 _HOLDERS: Final = ("counters", "table_counters", "head", "held", "unseen", "locks", "writers", "waits", "blocking")
 # What the probes begin with that a field of `QueueEvidence` comes from.

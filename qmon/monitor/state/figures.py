@@ -12,11 +12,12 @@ from qmon.model.figure import Figure
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import popped_up_to, pops_in_transaction, pushed_up_to, ring_ready
 from qmon.model.rates.usage import QueueUse
+from qmon.model.reasons import Reason
 from qmon.model.samples.polled import WriterSample
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import QueueSamples
 from qmon.model.text import duration
-from qmon.model.view import NOT_READ, QueueView
+from qmon.model.view import QueueView
 from qmon.monitor.probes.locks import EVERY_S
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
@@ -57,9 +58,7 @@ def ready(q: QueueSamples, exact: float | None, carried: tuple[float, float] | N
         every_s = q.count.every_s if q.count is not None and q.depth is None else 0.0
         return Figure(round(value), estimated=True, age_s=age, every_s=every_s)
     if q.head is not None and q.head.counted:
-        return Figure(
-            float(q.head.counted), at_least=True, reason="more than are counted each poll; a count is under way"
-        )
+        return Figure(float(q.head.counted), at_least=True, reason=Reason.COUNT_UNDER_WAY)
     return _unknown(q, "ready")
 
 
@@ -105,7 +104,11 @@ def stuck(
         return _unknown(q, "stuck") if q.progress.stuck is None else Figure(float(q.progress.stuck))
     if q.progress is not None and q.progress.stuck is not None and q.layout.tells(q.layout.started_at):
         capped = q.progress.stuck > COUNT_LIMIT or (q.progress.in_progress > COUNT_LIMIT and not q.longest_first)
-        return Figure(float(min(q.progress.stuck, COUNT_LIMIT)), at_least=capped, reason=_MORE if capped else "")
+        return Figure(
+            float(min(q.progress.stuck, COUNT_LIMIT)),
+            at_least=capped,
+            reason=Reason.MORE_THAN_COUNTED if capped else "",
+        )
     if q.in_progress_ids is not None:
         return _watched(q, watched, at)
     if q.count is not None and q.progress is None and q.layout.has("stuck"):
@@ -131,17 +134,13 @@ def with_lost(view: QueueView, owners: Owners | None) -> QueueView:
 def _stuck_by_scan(count: TableCount, timeout_s: float, at: float) -> Figure:
     """Of a scan that has found none, as long as none can have become stuck since: neither what was in progress then,
     nor what was popped right after a range had been seen."""
-    found = by_scan(count, count.stuck, at, "nothing says since when a message is in progress")
+    found = by_scan(count, count.stuck, at, Reason.NO_START_TIME)
     since = count.holds_since
     if count.longest_at is not None:
         since = min(since, count.longest_at)
     if found.value == 0 and at - since > timeout_s:
         return replace(found, at_least=True, reason=f"none was when the table was scanned {duration(found.age_s)} ago")
     return found
-
-
-_MORE: Final = "more than are counted each poll"
-_UNSEEN: Final = "the age of the transactions that hold them is not visible"
 
 
 def _held_too_long(q: QueueSamples, held: HeldRows | None, writers: Sequence[WriterSample] | None) -> Figure:
@@ -153,8 +152,12 @@ def _held_too_long(q: QueueSamples, held: HeldRows | None, writers: Sequence[Wri
     if held is None:
         return _unknown(q, "stuck")
     if held.unseen:
-        return Figure(float(held.late), at_least=True, reason=_UNSEEN)
-    return _at_least(q, Figure(float(held.late), at_least=not held.whole, reason="" if held.whole else _MORE), "stuck")
+        return Figure(float(held.late), at_least=True, reason=Reason.HOLDERS_AGE_UNSEEN)
+    return _at_least(
+        q,
+        Figure(float(held.late), at_least=not held.whole, reason="" if held.whole else Reason.MORE_THAN_COUNTED),
+        "stuck",
+    )
 
 
 def _watched(q: QueueSamples, watched: WatchedProgress, at: float) -> Figure:
@@ -162,7 +165,9 @@ def _watched(q: QueueSamples, watched: WatchedProgress, at: float) -> Figure:
     seen_s, timeout_s = watched.seen_s(at), q.layout.timeout_s
     value = float(watched.beyond(timeout_s, at))
     if q.progress is not None and q.progress.in_progress > COUNT_LIMIT:
-        return Figure(value, at_least=True, reason=f"watched: no start time, and {_MORE}")
+        return Figure(
+            value, at_least=True, reason=Reason.WATCHED.format(reason=f"no start time, and {Reason.MORE_THAN_COUNTED}")
+        )
     if seen_s <= timeout_s:
         watching = f"{duration(seen_s)} of {duration(timeout_s)}"
         return Figure(value, at_least=True, reason=f"watched for {watching}: no start time")
@@ -188,26 +193,24 @@ def oldest(q: QueueSamples, ids: WatchedIds, at: float) -> Figure:
             return _age(q, q.ring.oldest_s)
         if q.layout.enqueued_at is not None and not q.layout.tells(q.layout.enqueued_at):
             return _unknown(q, "oldest")
-        return Figure.unknown(
-            "no message is ready" if ring_ready(q.ring) == 0 else "the next numbers have no message yet"
-        )
+        return Figure.unknown(Reason.NOTHING_READY if ring_ready(q.ring) == 0 else Reason.NOT_PUSHED_YET)
     if q.head is None:
         if q.count is None or "oldest" not in q.unknown:
             return _unknown(q, "oldest")
         pushed = q.count.oldest_at
         if pushed is not None and pushed - at > _AHEAD_S:
             return _age(q, at - pushed)
-        why = "no column says when a message was pushed" if q.count.ready else "no message is ready"
-        return by_scan(q.count, None if pushed is None else max(0.0, at - pushed), at, why)
+        missing = Reason.NO_PUSH_TIME if q.count.ready else Reason.NOTHING_READY
+        return by_scan(q.count, None if pushed is None else max(0.0, at - pushed), at, missing)
     if q.head.counted == 0:
-        return Figure.unknown("no message is ready")
+        return Figure.unknown(Reason.NOTHING_READY)
     by_time = _unknown(q, "oldest") if q.head.oldest_s is None else _age(q, q.head.oldest_s)
     number = whole(q.head.head_id)
     aged = ids.age(number, at) if number is not None and by_time.value is None else None
     if aged is None:
         return by_time
     why = "no push time" if q.layout.enqueued_at is None else f"no usable time in `{q.layout.enqueued_at}`"
-    return Figure(aged[0], at_least=aged[1], estimated=not aged[1], reason=f"watched: {why}")
+    return Figure(aged[0], at_least=aged[1], estimated=not aged[1], reason=Reason.WATCHED.format(reason=why))
 
 
 def _age(q: QueueSamples, seconds: float) -> Figure:
@@ -215,10 +218,7 @@ def _age(q: QueueSamples, seconds: float) -> Figure:
     if seconds >= -_AHEAD_S:
         return Figure(max(0.0, seconds))
     column = "the push time" if q.layout.enqueued_at is None else f"`{q.layout.enqueued_at}`"
-    return Figure.unknown(
-        f"{column} is {duration(-seconds)} ahead of the server's clock: its time zone, or the clock that wrote it, is"
-        " another one"
-    )
+    return Figure.unknown(Reason.CLOCK_AHEAD.format(column=column, lead=duration(-seconds)))
 
 
 def gap(q: QueueSamples) -> tuple[Figure, str]:
@@ -231,14 +231,14 @@ def gap(q: QueueSamples) -> tuple[Figure, str]:
         return Figure(0.0), "id span"
     number = whole(q.head.head_id)
     if number is None:
-        return Figure.unknown("the head is found by its time, not by its id"), ""
+        return Figure.unknown(Reason.HEAD_BY_TIME), ""
     return Figure(float(max(0, q.last_id - number + 1))), "id span"
 
 
 def fill(q: QueueSamples) -> Figure:
     """Share of a ring's slots that hold a message, 0 to 1."""
     if q.ring is None or q.layout.ring is None:
-        return _unknown(q, "fill") if q.layout.ring is not None else Figure.unknown("only a ring has slots to fill")
+        return _unknown(q, "fill") if q.layout.ring is not None else Figure.unknown(Reason.NO_SLOTS)
     used = pushed_up_to(q.ring) - popped_up_to(q.ring)
     return Figure(min(1.0, max(0.0, used / q.layout.ring.size)))
 
@@ -257,7 +257,7 @@ def counted(
         return by_scan(q.count, scanned if value is None else max(scanned, COUNT_LIMIT), at, "")
     if value is None:
         return _unknown(q, figure)
-    return Figure(float(COUNT_LIMIT), at_least=True, reason=_MORE, age_s=age_s)
+    return Figure(float(COUNT_LIMIT), at_least=True, reason=Reason.MORE_THAN_COUNTED, age_s=age_s)
 
 
 def blocked_messages(q: QueueSamples, at: float) -> dict[str, Figure]:
@@ -267,7 +267,7 @@ def blocked_messages(q: QueueSamples, at: float) -> dict[str, Figure]:
 
 def _blocked(q: QueueSamples, at: float) -> Figure:
     if not q.layout.has("blocked"):
-        return Figure.unknown("nothing in this table says that a message is blocked")
+        return Figure.unknown(Reason.NO_BLOCKED_STATE)
     count = None if q.blocked is None else q.blocked.counted
     found = counted(q, count, "blocked", None, at, q.blocked_at)
     return found if q.blocked is None else replace(found, every_s=q.blocked.every_s)
@@ -277,9 +277,9 @@ def _blocked_oldest(q: QueueSamples, at: float) -> Figure:
     if not q.layout.has("blocked") or q.blocked is None:
         return _blocked(q, at)
     if not q.blocked.counted:
-        return Figure.unknown("no message is blocked")
+        return Figure.unknown(Reason.NOTHING_BLOCKED)
     if q.blocked.oldest_s is None:
-        return Figure.unknown("no column says since when a message is blocked")
+        return Figure.unknown(Reason.NO_BLOCKED_TIME)
     age_s = max(0.0, at - q.blocked_at) if q.blocked_at is not None else 0.0
     return Figure(max(0.0, q.blocked.oldest_s), age_s=age_s, every_s=q.blocked.every_s)
 
@@ -288,17 +288,16 @@ def by_scan(count: TableCount, value: float | None, at: float, missing: str) -> 
     """A figure of a scan of the whole table; ``missing``: why there is none where there is none."""
     if value is None:
         return Figure.unknown(missing)
-    took = f", which took {duration(count.took_s)}" if count.took_s >= 1 else ""
-    reason = f"the table was scanned for it{took}"
+    took = Reason.SCANNED_IN.format(time=duration(count.took_s)) if count.took_s >= 1 else Reason.SCANNED
     age_s = max(0.0, at - count.counted_at)
-    return Figure(float(value), estimated=True, reason=reason, age_s=age_s, every_s=count.every_s)
+    return Figure(float(value), estimated=True, reason=took, age_s=age_s, every_s=count.every_s)
 
 
 def done(q: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
     """Messages that are done and not archived: what lies in the table and is in no other state, by its counters."""
     counters = q.counters
     if not q.layout.has("done"):
-        return Figure.unknown("done messages do not stay in the table")
+        return Figure.unknown(Reason.DONE_NOT_KEPT)
     if q.elsewhere:
         return Figure.unknown(q.elsewhere)
     if q.layout.part is not None:
@@ -307,7 +306,7 @@ def done(q: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
     uncounted = uncounted or (q.layout.has("blocked") and q.blocked is None)
     partly = ready.at_least or in_progress.at_least or (q.strange is not None and q.strange.at_least)
     if counters is None or ready.value is None or uncounted or partly:
-        return Figure.unknown("not known before the others are counted")
+        return Figure.unknown(Reason.OTHERS_UNCOUNTED)
     others = ready.value + (in_progress.value or 0) + (q.scheduled or 0) + (q.dead or 0)
     others += (q.blocked.counted if q.blocked is not None else 0) + (q.strange.counted if q.strange is not None else 0)
     return Figure(max(0.0, counters.live - others), estimated=True)
@@ -322,7 +321,7 @@ def size(use: QueueUse | None, at: float) -> dict[str, Figure]:
     age_s = max(0.0, at - use.sized_at) if use is not None else 0.0
     bytes_ = [part.bytes for part in parts if part.bytes is not None]
     growth = [part.growth for part in parts if part.growth is not None]
-    unread = Figure.unknown(NOT_READ)
+    unread = Figure.unknown(Reason.NOT_READ_IN_THIS_POLL)
     return {
         "bytes": Figure(float(sum(bytes_)), age_s=age_s) if bytes_ else unread,
         "growth": Figure(sum(growth), age_s=age_s) if growth else unread,
@@ -333,7 +332,7 @@ def pops(q: QueueSamples, rate: Figure) -> Figure:
     """The rate of pops; where no table tells of pops, it is what has ended or what waits no longer, but for retries."""
     if rate.value is None or q.totals is None or q.totals.popped is not None:
         return rate
-    return replace(rate, at_least=True, reason="attempts that fail and are followed by another are not seen")
+    return replace(rate, at_least=True, reason=Reason.RETRIES_UNSEEN)
 
 
 def clients(known: QueueEvidence, why: str) -> dict[str, Figure]:
@@ -358,4 +357,4 @@ def whole(text: str | None) -> int | None:
 
 
 def _unknown(q: QueueSamples, figure: str) -> Figure:
-    return Figure.unknown(q.unknown.get(figure, NOT_READ))
+    return Figure.unknown(q.unknown.get(figure, Reason.NOT_READ_IN_THIS_POLL))

@@ -16,13 +16,14 @@ from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_rea
 from qmon.model.rates.forecast import Forecast, Trend, forecast
 from qmon.model.rates.forgotten import Uses, forgotten
 from qmon.model.rates.series import Point, SeriesRecorder
+from qmon.model.reasons import Reason
 from qmon.model.sessions.clients import Sessions
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.standby import SESSIONS, standby_of
+from qmon.model.standby import standby_of
 from qmon.model.text import duration
 from qmon.model.verdicts import RuleInput, judge
 from qmon.model.verdicts.judge import CANNOT_TELL, EvidenceSpan, undecided
-from qmon.model.view import NOT_READ, QueueView
+from qmon.model.view import QueueView
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.queue import ring_probe
 from qmon.monitor.probes.table_counters import PROBE
@@ -34,7 +35,7 @@ from qmon.monitor.state.rates.committed import CommittedTrack
 from qmon.monitor.state.rates.id_rates import IdRates
 from qmon.monitor.state.rates.own_changes import OwnChanges
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
-from qmon.monitor.state.rates.standing_counters import WHY, StandingCounters
+from qmon.monitor.state.rates.standing_counters import StandingCounters
 from qmon.monitor.state.ring import LedgerTrack
 from qmon.monitor.state.stale_figures import StaleFigures, failure_of, flow_unread, of_before, of_locks
 from qmon.monitor.state.trends import DueTrack, SilenceTrack, TrendTrack
@@ -43,15 +44,10 @@ from qmon.monitor.state.verdict_log import VerdictLog
 
 _SMOOTH_S: Final = 4.0
 MOST_POINTS: Final = 1200
-_FOLLOWS: Final = "rates follow with the second poll"
-_NOT_YET = "not read yet: many queues are read in turns"
-_UNSEEN = "sessions, or what they run, cannot be seen"
-_OF_A_LIBRARY = "the workers of a library are not told apart by their sessions"
-_BROKEN = "counters were not read without a break"
-_OWN = "an operation of qmon changes messages of this queue, or has just done so"
-_FORGOTTEN = "the server began to count this table anew, or may have"
 # Why rates are unknown in a poll after which they will be known.
-RATES_FOLLOW: Final = frozenset({_FOLLOWS, _BROKEN, _OWN, _FORGOTTEN})
+RATES_FOLLOW: Final = frozenset(
+    {Reason.RATES_FOLLOW, Reason.COUNTERS_BROKEN, Reason.OWN_OPERATION, Reason.COUNTERS_RESET}
+)
 
 
 class QueueTrack:
@@ -135,8 +131,8 @@ class QueueTrack:
         at = snapshot.sampled_at
         self._was_gone = self._was_gone or not unbroken
         if self._last is None:
-            view = stale_figures.unseen(q.layout, _NOT_YET)
-            unjudged = Verdict(CANNOT_TELL, _NOT_YET)
+            view = stale_figures.unseen(q.layout, Reason.READ_IN_TURNS)
+            unjudged = Verdict(CANNOT_TELL, Reason.READ_IN_TURNS)
             return replace(view, verdict=unjudged, verdicts=(unjudged,))
         seen_at, view = self._last
         pauses = pauses_of(q.layout, snapshot.pauses)
@@ -230,7 +226,7 @@ class QueueTrack:
         if not moved and exact is None and ready.estimated and self._prev_at is not None:
             ready = replace(ready, age_s=ready.age_s + at - self._prev_at)
         if q.head is None and "ready" not in q.unknown and _blind(snapshot, q):
-            ready = Figure.unknown(NOT_READ)
+            ready = Figure.unknown(Reason.NOT_READ_IN_THIS_POLL)
         done = figures.done(q, ready, figures.in_progress(q, held, at))
         known = guard.attempt(
             "diagnosis", lambda: self._diagnosis.add(snapshot, q, done, sessions), lambda _: NO_QUEUE_EVIDENCE
@@ -356,7 +352,7 @@ class QueueTrack:
 
         def rate(value: float | None, moved: bool = self._standing.pops) -> Figure:
             if value == 0 and moved:
-                return Figure.unknown(WHY)
+                return Figure.unknown(Reason.COUNTERS_STAND_STILL)
             why = failure_of("rates", snapshot, q.layout.queue)
             return missing if value is None else aged("rates", of_before(Figure(value), behind_s, why))
 
@@ -364,7 +360,7 @@ class QueueTrack:
         pop = _pops(q, rates, rate)
         if q.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
-        uncounted = WHY in (push.reason, pop.reason)
+        uncounted = Reason.COUNTERS_STAND_STILL in (push.reason, pop.reason)
         plotted = not (push.old or uncounted)
         apart = figures.size(known.use, at) | figures.blocked_messages(q, at)
         more = {name: now(name, figure) for name, figure in apart.items()}
@@ -430,7 +426,14 @@ class QueueTrack:
             **more,
             done=figures.done(q, ready, in_progress),
             counting=q.counting,
-            **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
+            **figures.clients(
+                known,
+                Reason.STANDBY_SESSIONS
+                if q.elsewhere
+                else Reason.LIBRARY_WORKERS
+                if q.layout.part
+                else Reason.SESSIONS_UNSEEN,
+            ),
             flow=None if uncounted else self._flow_now,
             span_s=self._span_s,
             use=known.use,
@@ -460,8 +463,14 @@ class QueueTrack:
         if self._idle_since is not None:
             return _nothing_counted(snapshot.sampled_at - self._idle_since)
         if self._own.under_way:
-            return _OWN
-        return _FOLLOWS if self._prev is None else _FORGOTTEN if self._began_anew else _BROKEN
+            return Reason.OWN_OPERATION
+        return (
+            Reason.RATES_FOLLOW
+            if self._prev is None
+            else Reason.COUNTERS_RESET
+            if self._began_anew
+            else Reason.COUNTERS_BROKEN
+        )
 
     def _extra(self, q: QueueSamples, figure: str, at: float) -> Figure:
         state, count = q.layout.state, q.count
@@ -543,25 +552,25 @@ def _blind(snapshot: Snapshot, q: QueueSamples) -> str:
 def _uncounted(snapshot: Snapshot) -> str:
     """Why there are no counters in this poll."""
     failed = (f.reason for f in snapshot.failures if f.probe in ("counters", PROBE) and not f.queue)
-    return next(failed, "counters were not read in this poll")
+    return next(failed, Reason.COUNTERS_UNREAD)
 
 
 def _nothing_counted(seconds: float) -> str:
     """Why there are no rates where the server keeps no counters of the table; polls have found none for ``seconds``."""
     if seconds < 1:
-        return "the server has counted nothing of this table yet, or has forgotten it"
-    return f"the server has counted nothing of this table since {duration(seconds)} ago"
+        return Reason.NOTHING_COUNTED
+    return Reason.NOTHING_COUNTED_SINCE.format(age=duration(seconds))
 
 
 def _pops(q: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
     if rates is not None and rates.popped is None:
-        return Figure.unknown(q.unknown.get("pop_rate", "pops cannot be told from completions"))
+        return Figure.unknown(q.unknown.get("pop_rate", Reason.POPS_AS_COMPLETIONS))
     return rate(rates.popped if rates else None)
 
 
 def _completes(q: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
     if not q.layout.has("complete_rate"):
-        return Figure.unknown(q.unknown.get("complete_rate", "a pop of this design completes its message"))
+        return Figure.unknown(q.unknown.get("complete_rate", Reason.POPS_ARE_COMPLETIONS))
     if rates is not None and rates.completed is None:
-        return Figure.unknown("cannot be told from pops")
+        return Figure.unknown(Reason.COMPLETIONS_AS_POPS)
     return rate(rates.completed if rates else None)

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any, Final
 
-from qmon.model.figure import NOT_SINCE, Figure, Verdict
+from qmon.model.figure import Figure, Verdict
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Pause
 from qmon.model.rates.forecast import Forecast, Trend
 from qmon.model.rates.forgotten import forgotten
+from qmon.model.reasons import Reason
 from qmon.model.samples.polled import CounterSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.text import duration, time_of_day
-from qmon.model.view import NOT_READ, QueueView
+from qmon.model.view import QueueView
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.cadence import COUNTING_BRIEF_S, COUNTING_S, SIZES_TURN_S, STATISTICS_S
 from qmon.monitor.probes.queue import BLOCKED, ring_probe
@@ -97,7 +98,6 @@ def flow_unread(q: QueueSamples, before: QueueSamples) -> bool:
 
 _HEAD: Final = ("head", "ring", "depth")
 _OF_HOLDERS: Final = ("held", "unseen", "locks", "writers")
-_SWEEP: Final = "ring_sweep"
 _GROUP: Final = "group_states:"
 # What the probes begin with that a figure of `QueueView` is read by.
 _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
@@ -124,7 +124,6 @@ _RARELY: Final[Mapping[str, tuple[float, float]]] = {
 }
 FRESH_POLLS: Final = 3.0
 _LOST_POLLS: Final = 10.0
-_THROTTLED: Final = "read less often, to stay within the budget"
 
 
 def fresh_s(name: str, snapshot: Snapshot, layout: Layout) -> float:
@@ -151,21 +150,21 @@ def failure_of(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | None
 
 
 def _reads(probe: str, read_by: tuple[str, ...]) -> bool:
-    return probe.startswith(read_by) and probe != _SWEEP
+    return probe.startswith(read_by)
 
 
 def not_read(figure: Figure, at: float, interval_s: float) -> Figure:
     """The same with the time of its reading in words, where that is more than ten polls ago."""
-    if not figure.old or figure.reason != _THROTTLED or figure.age_s <= _LOST_POLLS * interval_s:
+    if not figure.old or figure.reason != Reason.THROTTLED or figure.age_s <= _LOST_POLLS * interval_s:
         return figure
-    return replace(figure, reason=f"{NOT_SINCE}{time_of_day(at - figure.age_s)}, throttled; n reads now")
+    return replace(figure, reason=Reason.NOT_READ_SINCE.format(time=time_of_day(at - figure.age_s)), throttled=True)
 
 
 def of_before(figure: Figure, seconds: float, failure: ProbeFailure | None = None) -> Figure:
     """The same, ``seconds`` older, where its probe was left out, or has failed."""
     if figure.value is None or seconds <= 0:
         return figure
-    reason = _THROTTLED if failure is None else failure.words
+    reason = Reason.THROTTLED if failure is None else failure.words
     return replace(figure, estimated=not figure.at_least, reason=reason, age_s=figure.age_s + seconds)
 
 
@@ -209,7 +208,7 @@ class OldestBound:
         if changed >= max(1, ready):
             return None
         bound_s = since_s if changed else max(0.0, age_s) + since_s
-        return Figure(bound_s, at_least=True, reason=f"last read {duration(since_s)} ago; not popped since")
+        return Figure(bound_s, at_least=True, reason=Reason.LAST_READ_AND_NOT_POPPED.format(age=duration(since_s)))
 
 
 class StaleFigures:
@@ -224,7 +223,7 @@ class StaleFigures:
         Where it cannot be read any more, for want of a permission, it is not known. ``name``: a field of ``QueueView``;
         ``failure``: of its probes.
         """
-        unread = figure.value is None and figure.reason == NOT_READ
+        unread = figure.value is None and figure.reason == Reason.NOT_READ_IN_THIS_POLL
         if failure is not None and failure.grant and (unread or figure.age_s > 0):
             figure, unread = Figure.unknown(failure.words), False
         if not unread:

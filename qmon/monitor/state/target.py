@@ -7,6 +7,7 @@ from typing import Final
 
 from qmon.model.evidence import TargetEvidence
 from qmon.model.figure import Figure
+from qmon.model.reasons import Reason
 from qmon.model.samples.polled import ServerSample
 from qmon.model.server_start import same_start
 from qmon.model.sessions.clients import Sessions
@@ -25,7 +26,6 @@ from qmon.monitor.state.usage import uses_of
 
 # Server time qmon may use, as a share of one processor.
 BUDGET_SHARE: Final = 0.01
-_FIRST: Final = "rates follow with the second poll"
 # A poll that a connection waited for no longer than this goes on with the counters of the one before.
 _LATE_S: Final = 30.0
 
@@ -135,9 +135,9 @@ class TargetHistory:
 
         def rate(before: int | None, after: int | None) -> Figure:
             if before is None or after is None:
-                return Figure.unknown("this server does not count them, or does not show us")
+                return Figure.unknown(Reason.SERVER_DOES_NOT_COUNT)
             if span <= 0 or after < before:
-                return Figure.unknown(_FIRST)
+                return Figure.unknown(Reason.RATES_FOLLOW)
             return Figure((after - before) / span)
 
         share = None

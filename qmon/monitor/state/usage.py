@@ -13,6 +13,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.procedures import reads_between
 from qmon.model.rates.usage import IndexUse, Key, PopWork, QueueUse, works_between
+from qmon.model.reasons import Reason
 from qmon.model.samples.usage import Fragmentation, ProcedureReads, UseSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 
@@ -22,12 +23,8 @@ _GROWTH_S: Final = 300.0
 _REMEMBER_EVERY_S: Final = 5.0
 _REMEMBERED: Final = 720
 _BEFORE_S: Final = 600.0
-_FIRST: Final = "follows with the second poll"
 # Totals of procedures are read every ten seconds, or less often.
 _READS_S: Final = 60.0
-_NEXT_READING: Final = "follows with the next reading"
-_NOT_KNOWN: Final = 'no procedure that pops is known and has run: poppers = { procedure = "…" } names one'
-_NOT_RUN: Final = "none of its procedures has run, or our role may not see them: VIEW DEFINITION shows them"
 
 
 # By table what a poll has read of its use.
@@ -166,7 +163,7 @@ class UseTrack:
             rows_per_pop=rows,
             pages_per_pop=self._per_pop(lambda work: work.pages),
             before=self._before(snapshot, at),
-            hot_share=Figure(hot / updated) if updated > 0 and hot >= 0 else Figure.unknown("nothing was updated"),
+            hot_share=Figure(hot / updated) if updated > 0 and hot >= 0 else Figure.unknown(Reason.NOTHING_UPDATED),
             dead=sum(ghosts) if ghosts else None,
             trend=tuple(value for _, value in self._past),
             parts=tuple(self._part(key, use, at, fragments.get(key)) for key, use in sorted(now.items())),
@@ -177,16 +174,16 @@ class UseTrack:
 
     def _per_pop(self, of: Callable[[PopWork], int | None]) -> Figure:
         if not self._ticks:
-            return Figure.unknown(_FIRST)
+            return Figure.unknown(Reason.FOLLOWS_WITH_SECOND_POLL)
         popped = sum(tick.popped for tick in self._ticks)
         works = [work for tick in self._ticks for work in tick.work.values()]
         known = [value for value in map(of, works) if value is not None]
         if not known:
-            return Figure.unknown("this server does not count rows read")
+            return Figure.unknown(Reason.SERVER_DOES_NOT_COUNT_ROWS)
         if not self._tells_pops:
-            return Figure.unknown("pops cannot be told from completions")
+            return Figure.unknown(Reason.POPS_AS_COMPLETIONS)
         if popped < 1:
-            return Figure.unknown("nothing was popped")
+            return Figure.unknown(Reason.NOTHING_POPPED)
         return Figure(sum(known) / popped, estimated=not all(work.ours for work in works))
 
     def _before(self, snapshot: Snapshot, at: float) -> float | None:
@@ -277,10 +274,10 @@ class ReadsTrack:
 
     def _figure(self, now: tuple[ProcedureReads, ...], layout: Layout) -> Figure:
         if not any(each.verb == "pop" for each in now):
-            return Figure.unknown(_NOT_RUN if layout.routines else _NOT_KNOWN)
+            return Figure.unknown(Reason.PROCEDURES_NOT_RUN if layout.routines else Reason.NO_POP_PROCEDURE.format())
         for _, before in self._totals:
             moved = reads_between(before, now, "pop")
             if moved is not None:
                 reads, calls = moved
-                return Figure(reads / calls) if calls > 0 else Figure.unknown("no pop has ended in the last minute")
-        return Figure.unknown(_NEXT_READING)
+                return Figure(reads / calls) if calls > 0 else Figure.unknown(Reason.NO_POP_ENDED)
+        return Figure.unknown(Reason.FOLLOWS_WITH_NEXT_READING)

@@ -26,7 +26,7 @@ MOST: Final = 9
 _SPARK_CELLS = 12
 _READ: Final = {
     "head": "depth and oldest",
-    "ring_sweep": "lost numbers",
+    "slot_sweep": "lost numbers",
     "ring": "positions",
     "held": "rows held",
     "progress": "in progress and stuck",

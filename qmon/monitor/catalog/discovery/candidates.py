@@ -14,13 +14,13 @@ from qmon.model.groups.group import Group
 from qmon.model.groups.io import group_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, Ring, TableName
 from qmon.model.layout.zones import LOCAL, TIME_TYPES
+from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import pick, plain, words
 from qmon.monitor.catalog.complete_layout import complete, loose_sequence
 from qmon.monitor.catalog.discovery.relatives import Relatives, are_halves
 from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, may_be_queue, measure, pairs_of
 from qmon.monitor.catalog.discovery.states_by_times import states_by_times
-from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.catalog.state_values import Known, is_no_state, known_values, state_column
 from qmon.monitor.catalog.zones import with_zones
 
@@ -176,7 +176,7 @@ def _rings(work: _Candidates) -> Iterator[Candidate]:
         if size is None:
             missing = "its number of slots could not be read: write ring = { size = … }"
             locked = details.table.table_id if details.table.table_id in work.catalog.locked else None
-            yield Candidate(layout, 0.8, tuple(why), missing=LOCKED if locked else missing, locked=locked)
+            yield Candidate(layout, 0.8, tuple(why), missing=Reason.LOCKED if locked else missing, locked=locked)
             continue
         ring = Ring(size, push, pop, slot, turn, number, count)
         time, payload = pick("enqueued_at", pairs), pick("payload", pairs)
@@ -275,7 +275,7 @@ def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candi
         shape = measure(details, state, known, sequence)
         if not known.values and details.table.table_id in work.catalog.locked:
             base = _base(details, _design(details, state, work.sequences))
-            return Candidate(base, shape.score, tuple(shape.why), missing=LOCKED, locked=details.table.table_id)
+            return Candidate(base, shape.score, tuple(shape.why), missing=Reason.LOCKED, locked=details.table.table_id)
     if state is not None and is_no_state(state[0].column_name, known):
         state, known = None, Known()
         shape = measure(details, state, known, sequence)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qmon.model.figure import Figure
+from qmon.model.reasons import Reason
 from qmon.model.snapshot import QueueSamples
-from qmon.model.standby import IDS
 from qmon.monitor.state.rates.counters import CounterWindow
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 
@@ -33,7 +33,7 @@ class IdRates:
         """Messages pushed per second, ``None`` where the ids do not tell."""
         if len(self._seen) < 2:
             return None
-        return Figure(self._pushed / self._seen.seconds, estimated=True, reason=IDS)
+        return Figure(self._pushed / self._seen.seconds, estimated=True, reason=Reason.STANDBY_IDS)
 
     @property
     def pop(self) -> Figure | None:
@@ -43,7 +43,9 @@ class IdRates:
         before, now = self._seen.first[1], self._seen.last[1]
         if before is None or now is None:
             return None
-        return Figure(max(0.0, self._pushed - (now - before)) / self._seen.seconds, estimated=True, reason=IDS)
+        return Figure(
+            max(0.0, self._pushed - (now - before)) / self._seen.seconds, estimated=True, reason=Reason.STANDBY_IDS
+        )
 
     @property
     def _pushed(self) -> int:

@@ -12,7 +12,6 @@ from typing import Final
 from qmon.model.samples.polled import CounterSample
 from qmon.model.snapshot import QueueSamples
 
-WHY: Final = "rows move and their table's counters do not: track_counts may be off in the sessions that move them"
 # Seconds for which rows that have moved speak against a rate of 0, and against one of the last few seconds: the rates
 # cover about as much.
 _RECENT_S: Final = 15.0
