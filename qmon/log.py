@@ -28,6 +28,7 @@ from qmon.redact import hide_secrets, without_values
 LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 OFF: Final = "off"
 MAX_BYTES: Final = 1_000_000
+
 # Number of full files kept next to the current one. `qmon.log.1` is the newest of them.
 KEPT: Final = 3
 
@@ -41,6 +42,7 @@ _SEEN: Final = 100
 _logger: Final = logging.getLogger("qmon")
 _logger.addHandler(logging.NullHandler())  # otherwise Python prints warnings on the screen of a program without a log
 _lock: Final = threading.Lock()
+
 # Defects that were already logged with their traceback.
 _seen: Final[set[tuple[object, ...]]] = set()
 

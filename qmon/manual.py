@@ -15,6 +15,7 @@ from qmon.model.config_reader import nearest
 
 # The page with a section for each verdict and for each reason why a figure is unknown.
 VERDICTS: Final = "verdicts"
+
 # The page with a section for each figure.
 FIGURES: Final = "figures"
 _HEADING: Final = re.compile(r"(#+) (.*)")

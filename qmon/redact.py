@@ -23,11 +23,13 @@ COVER: Final = "•••"
 _KNOWN: Final[set[str]] = set()
 _DISTINCTIVE: Final = 8
 _LONG: Final = 20
+
 # None of qmon's own words, names, numbers, paths, times or settings contains one of these characters.
 _ODD: Final = re.compile(r"[^\w\s./:=,;()'\"-]")
 _ANY: Final = re.IGNORECASE | re.DOTALL
 _WORDS: Final = r"\b(password|identified\s+by|secret|pwd|pass)(\s*=\s*|\s+)"
 _KEYWORD: Final = r"\b((?:ssl)?password|passwd|pwd|pass)(\s*=\s*)"
+
 # Passwords inside a literal, as literals, dollar-quoted, in connection strings with and without braces, and in URLs.
 _PASSWORDS: Final = (
     (re.compile(_KEYWORD + r"''[^']+(?:''|$)", _ANY), rf"\1\2''{HIDDEN}''"),
@@ -141,16 +143,20 @@ _NAMES: Final = (
     "|sequence|trigger|object|objekt|server|parameter|extension|publication|slot|driver|policy|record|field|encoding"
     "|tablespace|language|collation|domain|cursor|savepoint|attribute"
 )
+
 # Parts of PostgreSQL errors that repeat rows and statements.
 _PARTS: Final = re.compile(
     r"\b(DETAIL|DÉTAIL|DETALLE|DETALHES?|DETTAGLI|ПОДРОБНОСТИ|CONTEXT|CONTEXTE|CONTEXTO|CONTESTO|KONTEXT|КОНТЕКСТ"
     r"|STATEMENT|QUERY)\s?:.*"
 )
+
 # Quotes that also occur inside words.
 _APOSTROPHES: Final = "'‘"
 _BRACKETED: Final = re.compile(r"(\b(?:contains|value is|=)\s*\().*\)")
+
 # Values that are JSON or XML.
 _STRUCTURED: Final = re.compile(r"\{.*[}\]]|\{.*|<[A-Za-z?!/].*>")
+
 # Opening quotes in the languages of servers, with their closing quotes.
 _QUOTES: Final = {
     '"': '"',
@@ -164,6 +170,7 @@ _QUOTES: Final = {
     "「": "」",
 }
 _QUOTED_NAME: Final = "|".join(f"{opening}[^{closing}]*{closing}" for opening, closing in _QUOTES.items())
+
 # A quoted name, or the beginning of a quoted value.
 _OPENINGS: Final = re.compile(
     rf"\b(?:{_NAMES})\s+(?:(?:with )?named?\s+)?(?:{_QUOTED_NAME})"

@@ -23,6 +23,7 @@ _RETRY_S: Final = 0.05
 
 # For every file opened for writing: do not follow links and do not translate line ends.
 OPEN_FLAGS: Final[int] = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
 # Flush the data of an open file to the disk. Raises `OSError`.
 sync_data: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)
 

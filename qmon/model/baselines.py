@@ -14,9 +14,11 @@ from qmon.model.text import number
 # An hour of the week needs this many watched weeks before it has a baseline.
 WEEKS: Final = 4
 HOURS: Final = 168
+
 # Figures of a queue that may have a band, by their names in `Point`.
 FIGURES: Final = ("ready", "push_rate", "pop_rate", "complete_rate", "in_progress", "oldest_s")
 _SIGMAS: Final = 3.0
+
 # Ratio of standard deviation to MAD for a normal distribution (Rousseeuw and Croux, 1993, "Alternatives to the Median
 # Absolute Deviation").
 _SIGMA_OF_MAD: Final = 1.4826

@@ -26,16 +26,21 @@ NOT_SENT: Final = "not sent"
 LEAK: Final = "conversations leak"
 DROPPED: Final = "DROPPED"
 NOTIFIED: Final = "NOTIFIED"
+
 # Seconds that a started procedure may take until its first RECEIVE.
 _STARTING_S: Final = 10.0
+
 # Monitors appear and disappear shortly after a queue is changed, so two samples must agree.
 _SETTLING_S: Final = 15.0
 _TURN_ON: Final = "ALTER QUEUE with STATUS = ON turns it on"
 CANNOT_TELL: Final = "cannot tell"
+
 # Listed among the queues under this name: the queue of undelivered messages.
 TRANSMISSION: Final = "sys.transmission_queue"
+
 # Listed among the queues under this name: the conversations.
 CONVERSATIONS: Final = "sys.conversation_endpoints"
+
 # At most this many conversations are read. More than this means that conversations are not ended.
 MOST_CONVERSATIONS: Final = 5_000
 _MANY_LEFT: Final = 1_000

@@ -39,8 +39,10 @@ class Rank(IntEnum):
 
 # Longest interval between readings in seconds. Throttling never exceeds it.
 SLOWEST_S: Final[Mapping[Rank, float]] = {Rank.DETAIL: 60.0, Rank.DECIDES: 10.0, Rank.WATCHED: 10.0, Rank.TARGET: 10.0}
+
 # Probes are throttled when the expected cost exceeds this share of the budget.
 FULL: Final = 0.95
+
 # Throttled probes are read more often again only if the expected cost stays below this share of the budget.
 EASY: Final = 0.85
 _STEP_S: Final = 0.5

@@ -10,6 +10,7 @@ from qmon.errors import BadInput
 from qmon.model.text import parse_duration
 
 _MOST: Final = 2**63 - 1
+
 # Similarity above which an unknown key counts as a misspelling: `conect`, `tabel`.
 _MISSPELT: Final = 0.75
 

@@ -16,6 +16,7 @@ from qmon.model.queue_figures import COUNT, QUEUE_FIGURES, RATE, QueueFigure
 from qmon.model.view import QueueView
 
 _AGES: Final = ("oldest", "blocked_oldest")
+
 # Figures that can be combined: the maximum of ages, the sum of the others.
 GROUP_FIGURES: Final = tuple(
     figure

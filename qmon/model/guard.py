@@ -12,6 +12,7 @@ T = TypeVar("T")
 
 # Prefix of the probe name of such a failure.
 DEFECT: Final = "fault: "
+
 # The part that stands for the whole view of a queue.
 VIEW: Final = "view"
 

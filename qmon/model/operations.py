@@ -12,6 +12,7 @@ from qmon.model.samples.polled import PauseSample
 from qmon.model.text import time_of_day
 
 DEFAULT_PAUSE_S: Final = 900.0
+
 # Number of rows that a plan shows.
 MAX_FIRST: Final = 10
 

@@ -126,6 +126,7 @@ QUEUE_FIGURES: Final = (
         main=False,
     ),
 )
+
 # Meaning of each figure by field.
 ABOUT: Final = {figure.field: figure.about for figure in QUEUE_FIGURES}
 MAIN: Final = tuple(figure for figure in QUEUE_FIGURES if figure.main)

@@ -11,6 +11,7 @@ from qmon.model.view import QueueView, View
 # Seconds that new figures must last before a queue changes its place.
 SETTLED_S: Final = 10.0
 _TIMES: Final = 2.0
+
 # Two figures differ if the greater is more than `_TIMES` the lesser plus this.
 _SLACK: Final = 10.0
 

@@ -10,8 +10,10 @@ from qmon.model.samples.server_state import SettingSample
 
 # Why a value is unknown. Probes do not ask for settings that a version lacks.
 NOT_TOLD: Final = "this version does not report it, or not for other sessions"
+
 # From this compatibility level on, fewer changes trigger an update of the statistics of a large table.
 _NEW_THRESHOLD: Final = 130
+
 # Bits of the server option "user options" (documentation of `sp_configure`).
 _USER_OPTIONS: Final = {
     1: "DISABLE_DEF_CNST_CHK",
@@ -30,6 +32,7 @@ _USER_OPTIONS: Final = {
     8192: "NUMERIC_ROUNDABORT",
     16384: "XACT_ABORT",
 }
+
 # Effect on a queue of options that every new session starts with, unless its driver sets them otherwise.
 _HARMFUL_OPTIONS: Final = {
     "IMPLICIT_TRANSACTIONS": "a pop without BEGIN TRANSACTION keeps its locks until the program commits",

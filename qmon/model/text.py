@@ -15,12 +15,14 @@ from typing import Final
 from qmon.errors import BadInput
 
 UNKNOWN: Final = "–"
+
 # First characters of what a spreadsheet takes for a formula.
 _FORMULA: Final = ("=", "+", "-", "@")
 """What stands where a value is not known."""
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 _UNITS: Final = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m"), (60, "m", 1, "s"))
+
 # Prefixes of hex digits in bytes written by PostgreSQL and SQL Server.
 _HEX: Final = ("\\x", "0x")
 _BLANKS: Final = frozenset("\t\n\r")

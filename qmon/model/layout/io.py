@@ -43,6 +43,7 @@ _COLUMNS: Final = (
 )
 _STATES: Final = ("ready", "in_progress", "done", "dead", "blocked")
 _OWNERS: Final = ("session", "lease", "heartbeat", "name")
+
 # Values for ready, in progress and done in the articles (Buschmann; Rusanu; Al Zabir), used if none are given.
 _ARTICLE_STATES: Final[Mapping[str, tuple[StateValue, StateValue | None, StateValue | None]]] = {
     "status": (1, 2, None),

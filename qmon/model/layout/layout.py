@@ -12,6 +12,7 @@ from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn, Zone
 StateValue = str | int
 
 DEFAULT_TIMEOUT_S: Final = 300.0
+
 # Used by the routines of an installed design if its installation does not set it.
 DEFAULT_MAX_ATTEMPTS: Final = 5
 MAX_MAX_ATTEMPTS: Final = 1_000_000

@@ -9,6 +9,7 @@ from qmon.model.layout.layout import Layout
 # States that may have a list, in the order in which messages pass through them.
 STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "blocked", "dead", "done")
 _ROW_STATES: Final = {"stuck": "in_progress"}
+
 # Why a ring has no such list.
 _OF_A_RING: Final = {
     "scheduled": "a ring has no due time",

@@ -18,12 +18,14 @@ TIME_TYPES: Final = frozenset(
     }
 )
 ZONELESS_TYPES: Final = TIME_TYPES - {"timestamp with time zone", "datetimeoffset"}
+
 # Types of times stored as numbers.
 NUMBER_TYPES: Final = frozenset({"bigint", "integer", "int", "numeric", "decimal"})
 
 _DAY_S: Final = 86400
 _DAYS_BACK: Final = 500
 _DAYS_ON: Final = 500
+
 # Clocks change at full quarters of an hour.
 _FINEST_S: Final = 900
 

@@ -21,11 +21,14 @@ from qmon.model.text import duration, percent, rate
 
 # The band of a growing queue is that of its mean net rate over the next this many seconds.
 AHEAD_S: Final = 60.0
+
 # Half width of the band in standard errors.
 SIGMAS: Final = 2.0
+
 # A forecast time is never more precise than this: counters of working sessions arrive up to a second late.
 LAG_S: Final = 2.0
 _STEADY_SHARE: Final = 0.02
+
 # The trend is unclear if the error of the net rate exceeds this share of pushes or pops.
 _UNCLEAR_SHARE: Final = 0.2
 _FOREVER_S: Final = 30 * 86400.0

@@ -14,13 +14,16 @@ from typing import Final
 from qmon.model.samples.polled import RingSample
 
 READY: Final = "ready"
+
 # Taken by a consumer that has not committed.
 IN_FLIGHT: Final = "in flight"
+
 # Drawn by a consumer that is gone.
 ORPHANED: Final = "orphaned"
 UNCLEAR: Final = "not committed, or burnt"
 BURNT: Final = "rolled back or burnt"
 AHEAD_UNCLEAR: Final = "ahead, burnt or not committed"
+
 # For queues that are not rings, this includes messages popped before an older message.
 AHEAD_BURNT: Final = "ahead, or burnt"
 

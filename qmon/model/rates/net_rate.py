@@ -15,6 +15,7 @@ from typing import Final
 
 # The window is divided into at most this many stretches, so that the cost per poll does not depend on the interval.
 _STRETCHES: Final = 30
+
 # A change of the rate is accepted if this many seconds before and after it have been seen …
 _LEAST_S: Final = 14.0
 # … and if their means differ by this many standard errors. Three are not enough: among the many possible places of a

@@ -11,12 +11,15 @@ from qmon.model.samples.plans import PlanSample
 
 # A call must read at least this many times more pages than before.
 TIMES: Final = 3.0
+
 # Fewer pages per call than this are never reported.
 LEAST_READS: Final = 50.0
+
 # Minimum number of calls, before and now, for an average.
 FEWEST: Final = 20
 
 _EVERY_S: Final = 300.0
+
 # Seconds from one queue to the next, so that with many queues each is read less often.
 _EACH_S: Final = 30.0
 

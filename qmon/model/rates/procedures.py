@@ -11,6 +11,7 @@ from qmon.model.layout.layout import Clients, Layout
 from qmon.model.samples.usage import ProcedureReads
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
 # Names used by the source articles and by most other implementations.
 _SAYS: Final = {
     "pop": frozenset({"pop", "dequeue", "receive"}),

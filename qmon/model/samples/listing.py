@@ -7,6 +7,7 @@ from typing import Final
 
 # Messages per page.
 PAGE: Final = 100
+
 # Maximum number of rows read for a page, if no index returns exactly its rows.
 LOOKED_AT: Final = 2_000
 

@@ -37,14 +37,17 @@ PAUSED = Rule(
 
 
 _SILENT_S: Final = 20.0
+
 # An archiver counts as stopped if it has been silent for this many times its longest break so far …
 _OFTEN: Final = 3.0
 # … and this many times more messages are done than the most seen at earlier runs.
 _MORE: Final = 2.0
 _KNOWN: Final = 1_000
+
 # Minimum done messages: if rows have been archived before (known), and if none ever were.
 _NEVER: Final = 10_000
 _GROWN: Final = 100
+
 # Done messages count as growing if both this number and this share were added, because their counts vary a little.
 _GROWN_SHARE: Final = 0.01
 
@@ -74,6 +77,7 @@ BEHIND = Rule(
 
 
 _STILL_S: Final = 20.0
+
 # Minimum moves of the heads of other priorities: one or two messages may be popped while another waits its turn.
 _OTHERS: Final = 5
 

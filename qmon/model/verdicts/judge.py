@@ -109,8 +109,10 @@ def _listed(names: list[str], word: str) -> str:
 
 HEALTHY: Final = "healthy"
 EMPTY: Final = "empty"
+
 # No problem was found, but too little is known to call the queue healthy.
 CANNOT_TELL: Final = "cannot tell"
+
 # Key of the span since which it is unknown whether messages leave the queue, among what `judge` returns for the next
 # poll.
 _UNMOVED: Final = "unmoved"

@@ -24,6 +24,7 @@ from qmon.model.waits.waiting import WaitRate
 # Below this many rows any plan is good enough.
 STALE_ROWS: Final = 10_000
 STALE_TIMES: Final = 10.0
+
 # This many updates of the statistics in 20 seconds cost more than they gain.
 ANALYZED_OFTEN: Final = 4
 
@@ -31,6 +32,7 @@ ANALYZED_OFTEN: Final = 4
 # By engine: the statement that updates statistics, and where the server keeps the statements of deadlocks.
 _REFRESH: Final = {"postgres": "ANALYZE", "sqlserver": "UPDATE STATISTICS"}
 DEADLOCK_REPORTS: Final = {"postgres": "the server's log", "sqlserver": "the event session system_health"}
+
 # Probes that show which tables belong to the queue.
 _TOTALS: Final = ("counters", "table_counters")
 
@@ -76,9 +78,11 @@ STATISTICS = Rule(
 
 # A single deadlock in a minute is retried and does no harm.
 FEWEST: Final = 2
+
 # Maximum seconds since the last deadlock.
 LATELY_S: Final = 6.0
 _SHOWN: Final = 70
+
 # An ODBC driver puts one before each statement.
 _SAVEPOINT: Final = re.compile(r"^SAVEPOINT \w+ ?; ?", re.IGNORECASE)
 _VERBS: Final = ("push", "push_batch", "pop", "pop_batch", "complete", "complete_batch", "fail", "requeue", "archive")
@@ -131,12 +135,15 @@ DEADLOCKS = Rule(
 
 # Minimum share of active sessions that wait for the log.
 LOG_SHARE: Final = 0.5
+
 # From this many seconds of waiting for the log, the disk is slow, however many messages a commit has. A healthy disk
 # needs a few milliseconds, even for many commits at a time.
 EACH_S: Final = 0.02
 _SESSIONS: Final = 0.8
+
 # Range of messages moved (pushed, popped, completed) per commit in which commits limit the rate.
 _A_COMMIT: Final = (0.3, 2.0)
+
 # Minimum share of active sessions that wait only for the log, if the disk is not slow.
 _MOST: Final = 0.8
 _BATCH: Final = 10
@@ -262,14 +269,18 @@ LATCH = Rule(
 
 # A pop must touch at least this many times more rows than before the holder started.
 TIMES: Final = 3.0
+
 # Fewer rows touched per pop than this are never reported.
 LEAST_ROWS: Final = 10.0
+
 # This many rows touched per pop are too many if nothing is known from before the holder started.
 MANY_ROWS: Final = 50.0
 _DEAD: Final = 10_000
 _DEAD_S: Final = 60.0
+
 # Up to this many pages read per pop are the normal cost of a few indexes (SQL Server).
 LEAST_READS: Final = 50.0
+
 # Bytes of row versions that slow down the whole server (SQL Server).
 LARGE: Final = 2**30
 

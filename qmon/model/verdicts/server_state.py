@@ -13,6 +13,7 @@ from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always
 # From this share of the log's maximum size the next write may fail.
 FULL: Final = 0.95
 FILLING: Final = 0.8
+
 # Meaning of SQL Server's `log_reuse_wait_desc` (documentation of `sys.databases`).
 FREED_BY: Final = {
     "LOG_BACKUP": "a log backup frees it",
@@ -222,6 +223,7 @@ TEMP_FILLING = Rule(
 
 
 AT_LIMIT_AT: Final = 0.95
+
 # Names of the fields of `LimitsSample`. Memory is not included, because a cache uses all there is.
 LIMITED: Final = {
     "cpu": "processor time",
