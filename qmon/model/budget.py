@@ -196,7 +196,7 @@ def pace(
         asked_s: the requested seconds between polls.
         before: the previous decision. Small changes of the costs keep it.
         rank: importance of each probe.
-        often: readings per poll of each unthrottled probe, 1 by default.
+        readings_per_poll: readings per poll of each unthrottled probe, 1 by default.
         in_turns: many queues are read in turns. That costs the same per second at any interval, so the interval is
             kept.
     """
@@ -282,9 +282,9 @@ def chosen(
     Throttled probes take turns, the longest overdue first, so that expensive probes do not all run in the same poll.
 
     Args:
-        asked: the probes that would be read without throttling.
+        requested: the probes that would be read without throttling.
         now: how often probes are read.
-        waited: how often each probe was skipped since its last reading.
+        skipped: how often each probe was skipped since its last reading.
         costs: milliseconds of each probe.
         room_ms: what the probes of this poll may cost. One overdue probe is read even if it costs more.
     """

@@ -60,7 +60,7 @@ class Keys:
     def missing(self, name: str, words: str = "") -> BadInput:
         """Return the error for a missing required key. It suggests an unknown key that looks like a misspelling.
 
-        ``words``: what is needed, if that is not only this key.
+        ``needed``: what is needed, if that is not only this key.
         """
         others = [key for key in self.raw if key not in self._asked]
         for key in difflib.get_close_matches(name, others, 1, _MISSPELT):
@@ -138,7 +138,10 @@ class Keys:
         return bool(value)
 
     def inner(self, name: str, alone: str | None = None) -> Keys | None:
-        """Return a nested table. If ``alone`` is given, a text in its place is read as a table with only that key."""
+        """Return a nested table, ``None`` if the key is missing.
+
+        ``shorthand_key``: if given, a text in place of the table is read as a table with only this key.
+        """
         value = self._get(name)
         if value is None:
             return None
@@ -167,7 +170,7 @@ class Keys:
         return value
 
     def finish(self, also: Iterable[str] = ()) -> None:
-        """Reject keys that were never read. ``also``: keys that are allowed anyway."""
+        """Reject keys that were never read, except ``allowed``."""
         known = self._asked | set(also)
         for name in self.raw:
             if name not in known:

@@ -30,7 +30,7 @@ class Guard:
     reasons: dict[str, str] = field(default_factory=dict)
 
     def attempt(self, part: str, work: Callable[[], T], otherwise: Callable[[str], T]) -> T:
-        """Return the result of ``work``, or after an exception the result of ``otherwise``, which gets the reason."""
+        """Return the result of ``work``, or after an exception the result of ``fallback``, which gets the reason."""
         try:
             return work()
         # whatever the data of one queue trigger in qmon, the other figures and queues stay

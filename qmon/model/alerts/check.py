@@ -78,7 +78,7 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
     systems have their own retries. If the registry may not be read, a check that names neither queues nor rules is
     unknown, because queues may be missing.
 
-    ``wanted``: names of the queues to check, empty for all.
+    ``queue_names``: names of the queues to check, empty for all.
     """
     rules = applying(rules, view.target)
     queues = tuple(q for q in view.queues if not wanted or q.name in wanted)

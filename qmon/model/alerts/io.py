@@ -72,7 +72,7 @@ def _check_limits(rule: AlertRule, where: str) -> None:
 
 
 def patterns(keys: Keys, name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
-    """Read a pattern or a list of patterns. ``usual``: the default."""
+    """Read a pattern or a list of patterns. ``default``: the value if the key is missing."""
     if isinstance(keys.raw.get(name), str):
         return (keys.text(name) or "",)
     return tuple(keys.texts(name)) or usual

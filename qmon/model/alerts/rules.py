@@ -43,7 +43,7 @@ class AlertRule:
 
     Attributes:
         name: unique among the rules.
-        figure: a name of ``FIGURES``.
+        figure: a name of ``LIMIT_FIGURES``.
         warn: limit for a warning, in the figure's unit; ``crit`` likewise.
         below: values below the limits are the problem, not values above them.
         verdicts: patterns of verdict codes.
@@ -123,7 +123,7 @@ def matches(pattern: str, name: str) -> bool:
 def find(rule: AlertRule, queue: QueueView, level: Severity, *, held: bool = False) -> RuleResult:
     """Return whether a queue currently reaches ``level``, by its worst matching verdict or by its figure.
 
-    ``held``: it did so until now, so the margin applies.
+    ``was_met``: it did so until now, so the margin applies.
     """
     verdicts = queue.verdicts or (queue.verdict,)
     return of_verdicts(rule, verdicts, level) if rule.verdicts else _of_figure(rule, queue, verdicts, level, held)

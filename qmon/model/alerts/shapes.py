@@ -44,7 +44,7 @@ def _queues(notice: Notice) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return the text on one line, truncated to ``most`` characters, without terminal control sequences."""
+    """Return the text on one line, truncated to ``max_length`` characters, without terminal control sequences."""
     shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 

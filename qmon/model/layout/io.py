@@ -199,7 +199,10 @@ def _fitting(raw: Mapping[str, object]) -> str:
 
 
 def times_from(keys: Keys, also: Sequence[str] = ()) -> str | None:
-    """Read ``times``, the meaning of times without a zone. ``also``: further allowed words. Raises ``BadInput``."""
+    """Read ``times``, the meaning of times without a zone. Raises ``BadInput``.
+
+    ``further_words``: words allowed in addition to ``utc``, ``local`` and time zones.
+    """
     times = keys.text("times")
     if times is not None and times not in ("utc", "local", *also) and named_zone(times, time.time()) is None:
         wanted = " nor ".join(f'"{word}"' for word in ("utc", "local", *also))

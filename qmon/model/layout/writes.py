@@ -39,7 +39,7 @@ def order_from(keys: Keys) -> tuple[Order, ...]:
 
 
 def order_to_list(order: Sequence[Order]) -> list[object]:
-    """Return the list that ``order_from`` reads."""
+    """Return the list that ``parse_order`` reads."""
     return [{"column": each.column, "descending": True} if each.descending else each.column for each in order]
 
 
@@ -61,7 +61,7 @@ def writes_from(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
 
 
 def writes_to_dict(writes: Sequence[Write]) -> dict[str, object]:
-    """Return the dictionary that ``writes_from`` reads."""
+    """Return the dictionary that ``parse_writes`` reads."""
     out: dict[str, dict[str, object]] = {}
     for each in writes:
         value = each.value if isinstance(each.value, int) else {"value": each.value}

@@ -51,7 +51,7 @@ class Zone:
     """The meaning of times.
 
     Attributes:
-        name: ``utc``, ``local`` (the server's), ``unknown``, one of ``COUNTED``, or an IANA time zone.
+        name: ``utc``, ``local`` (the server's), ``unknown``, one of ``NUMBER_ZONES``, or an IANA time zone.
         changes: the clock's changes a good year back and ahead, if known.
         count: unit of times stored as whole numbers, in UTC.
     """

@@ -92,7 +92,7 @@ def held_against(work: CommittedWork, more: float, prev: CounterSample, now: Cou
 
     Args:
         work: work on a table whose pops delete.
-        more: how many more rows there are than all work before this one explains.
+        unexplained_rows: how many more rows there are than all work before this one explains.
     """
     came, gone = now.inserted - prev.inserted, now.deleted - prev.deleted
     off = more - (work.inserted - work.deleted)

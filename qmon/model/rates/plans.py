@@ -67,7 +67,7 @@ class StatementUse:
 
     @property
     def worse(self) -> bool:
-        """True if ``regressed`` or ``unexplained`` is true."""
+        """True if ``is_regressed`` or ``is_unexplained`` is true."""
         return self.regressed or self.unexplained
 
 

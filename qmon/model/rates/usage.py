@@ -115,7 +115,7 @@ class QueueUse:
 
     @property
     def touches(self) -> str:
-        """The unit of ``touched``."""
+        """The unit of ``touched_per_pop``."""
         return "rows touched" if self.reads_per_pop is None else "logical reads"
 
 

@@ -113,7 +113,7 @@ EMPTY: Final = "empty"
 # No problem was found, but too little is known to call the queue healthy.
 CANNOT_TELL: Final = "cannot tell"
 
-# Key of the span since which it is unknown whether messages leave the queue, among what `judge` returns for the next
+# Since when it is unknown whether messages leave the queue: a key of the spans that `judge_queue` returns for the next
 # poll.
 _UNMOVED: Final = "unmoved"
 
@@ -195,7 +195,7 @@ def judge(
     start while its evidence is not read, and for ``LULL_S`` without evidence, unless a poll refutes it.
 
     Args:
-        given: the current figures.
+        context: the current figures.
         now_at: server clock, seconds since the epoch.
         spans: the spans returned for the previous poll.
         guard: runs each rule. If a rule raises an exception, it has no result and the queue is not called healthy.
@@ -293,9 +293,9 @@ def undecided(given: RuleInput, verdicts: Sequence[Verdict], spans: Spans) -> fr
     Their evidence is missing or has not lasted long enough yet.
 
     Args:
-        given: the current figures.
-        verdicts: the verdicts that ``judge`` returned for them.
-        spans: the spans that ``judge`` returned for them.
+        context: the current figures.
+        verdicts: the verdicts that ``judge_queue`` returned for them.
+        spans: the spans that ``judge_queue`` returned for them.
     """
     known = not (verdicts[0].severity >= Severity.WARNING and missing(given))
     open_codes = _unread(given, known=known).union(spans.keys() - {HEALTHY, _UNMOVED})

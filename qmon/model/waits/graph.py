@@ -46,7 +46,7 @@ def cycles(after: Mapping[N, Sequence[N]]) -> dict[N, frozenset[N]]:
 def reached(after: Mapping[N, Sequence[N]], groups: Mapping[N, frozenset[N]]) -> dict[N, int]:
     """Return for each node the nodes it reaches, without itself, as bits numbered in the order of ``after``.
 
-    ``groups``: result of ``cycles`` for the same graph.
+    ``groups``: result of ``find_cycles`` for the same graph.
     """
     bit = {node: 1 << i for i, node in enumerate(after)}
     found: dict[N, int] = {}

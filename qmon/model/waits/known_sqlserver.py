@@ -82,7 +82,7 @@ _FILE: Final[Words] = (
     "make files large enough beforehand; sensible growth; no auto-shrink",
 )
 
-# By the wait's name in small letters; latch classes with `latch` before them.
+# By the wait's name in lower case. Names of latch classes start with `latch`.
 MEANT: Final[dict[str, Words]] = {
     "pagelatch_ex": _EX,
     "pagelatch_sh": _SH,
