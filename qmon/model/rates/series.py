@@ -73,7 +73,7 @@ class Series(Sequence[Point]):
 
 
 class SeriesRecorder:
-    """Records points and returns them as a series. It keeps the newest ``most``."""
+    """Records points and returns them as a series. It keeps the newest ``capacity``."""
 
     def __init__(self, most: int) -> None:
         self._most = most
