@@ -10,9 +10,9 @@ from qmon.model.view import QueueView, View
 
 # Seconds that new figures must last before a queue changes its place.
 SETTLED_S: Final = 10.0
-_TIMES: Final = 2.0
 
-# Two figures differ if the greater is more than `_TIMES` the lesser plus this.
+# Two figures differ if the greater is more than this many times the lesser, plus `_SLACK`.
+_TIMES: Final = 2.0
 _SLACK: Final = 10.0
 
 

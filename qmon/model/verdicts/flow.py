@@ -42,13 +42,15 @@ _SILENT_S: Final = 20.0
 _OFTEN: Final = 3.0
 # … and this many times more messages are done than the most seen at earlier runs.
 _MORE: Final = 2.0
+
+# Minimum number of done messages if rows have been archived before.
 _KNOWN: Final = 1_000
 
-# Minimum done messages: if rows have been archived before (known), and if none ever were.
+# Minimum number of done messages if none were ever archived.
 _NEVER: Final = 10_000
-_GROWN: Final = 100
 
-# Done messages count as growing if both this number and this share were added, because their counts vary a little.
+# Done messages count as growing if both this number and this share were added: their counts vary a little.
+_GROWN: Final = 100
 _GROWN_SHARE: Final = 0.01
 
 
