@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""Assembles the commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon import __version__
 from qmon.cli.console import prepare
 from qmon.cli.guard import Guarded
 
-# By module of `qmon.cli.commands`, in the order of the help.
+# Commands by module of `qmon.cli.commands`, in the order of the help.
 COMMANDS: Final = {
     "connect": ("connect", "demo"),
     "status": ("status",),
@@ -40,23 +40,22 @@ COMMANDS: Final = {
     "pipeline.pipeline": ("pipeline",),
     "help": ("help",),
 }
-# So many objects between two searches for circles: modules and polls make many, and hardly a circle.
+
+# Objects allocated between two garbage collections. Imports and polls allocate many objects but hardly any cycles.
 _GARBAGE: Final = 20_000
 _FANCY: Final = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 _MARKUP: Final = "rich" if _FANCY else None
 
 
 class Commands(Guarded):
-    """Imports the module of the command that is asked for; all of them for a list, or a name that none has."""
+    """Imports a command's module when the command is used. A list of commands, or an unknown name, imports all."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names, in the order of the help."""
         if len(self.commands) < sum(map(len, COMMANDS.values())):
             self._import(*COMMANDS)
         return super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, if it is there."""
         if cmd_name not in self.commands:
             self._import(*([module for module, names in COMMANDS.items() if cmd_name in names] or COMMANDS))
         return super().get_command(ctx, cmd_name)
@@ -113,7 +112,10 @@ def _root(
 
 
 def main() -> None:
-    """The program ``qmon``. Exit codes: 0; 1 unreachable or failed; 2 bad input; 3 partly done; 130 interrupted."""
+    """Run the program ``qmon``.
+
+    Exit codes: 0; 1 unreachable or failed; 2 bad input; 3 partly done; 130 interrupted.
+    """
     gc.set_threshold(_GARBAGE)
     prepare()
     app()

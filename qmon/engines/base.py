@@ -14,6 +14,8 @@ from qmon.model.layout.zones import Zone
 
 # UTF-16 units of the longest text that is no large object (SQL Server).
 LONGEST_TEXT: Final = 4000
+# Characters of an error that lists and plans show.
+MOST_OF_AN_ERROR: Final = 200
 
 
 def values_of(bound: Bound, *, nul_allowed: bool) -> list[Value]:
@@ -249,6 +251,19 @@ class Engine(Protocol):
 
     def readable(self, column: str, kind: str) -> str:
         """An expression for a column's value, of a type that can be converted to text. ``column``: quoted."""
+        ...
+
+    def newest(self, expression: str, kind: str) -> str:
+        """Return an expression for the newest end of an error, as text of at most ``MOST_OF_AN_ERROR`` characters.
+
+        An error column may contain one text, or a list to which each failure appends. The result is the last element
+        of an array, or of a list in PostgreSQL's ``jsonb``; the end of any other JSON list; else the beginning of the
+        text. An empty text or list gives NULL, a large value its size alone.
+
+        Args:
+            expression: the value; it appears once in the result.
+            kind: its base type in lower case, empty if it is not known.
+        """
         ...
 
     def text_of(self, columns: Sequence[str]) -> str:

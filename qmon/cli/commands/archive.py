@@ -1,4 +1,4 @@
-"""``qmon archive``: keeps a queue's table small while it works."""
+"""``qmon archive``: keeps a queue's table small while consumers use it."""
 
 from __future__ import annotations
 

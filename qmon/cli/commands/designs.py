@@ -1,4 +1,4 @@
-"""``qmon designs``: the queue designs there are, and the SQL of one of them."""
+"""``qmon designs``: lists the queue designs and prints the SQL of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qmon load``: pushers and poppers on a queue, to see it move."""
+"""``qmon load``: runs producers and consumers on a queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qmon notify``: a trial notice to those who are told of alerts."""
+"""``qmon notify``: sends a trial notice to the receivers of alerts."""
 
 from __future__ import annotations
 

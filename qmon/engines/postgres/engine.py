@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from qmon.engines import drivers
-from qmon.engines.base import Bound, EngineName, Session, Statement, Target, Value
+from qmon.engines.base import MOST_OF_AN_ERROR, Bound, EngineName, Session, Statement, Target, Value
 from qmon.engines.bounded_calls import log_in
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import format_conninfo, lookup, parse_conninfo, without
@@ -202,6 +202,22 @@ class Postgres:
     def readable(self, column: str, kind: str) -> str:
         """The column: every type has a text."""
         return column
+
+    def newest(self, expression: str, kind: str) -> str:
+        r"""Elements of ``json`` are not taken: the server fails if any text in it contains ``\u0000``."""
+        value, most = "e.qmon_value", MOST_OF_AN_ERROR
+        text, end, size = f"CAST({value} AS text)", "", f"pg_column_size({value})"
+        if kind == "array" or kind.endswith("[]"):
+            text = f"CAST({value}[array_upper({value}, 1)] AS text)"
+        elif kind == "jsonb":
+            last = f"CASE jsonb_typeof({value}) WHEN 'array' THEN {value} -> -1 ELSE {value} END"
+            text = f"({last}) #>> CAST(ARRAY[] AS text[])"
+        else:
+            is_list = f"left({text}, 1) = '[' AND right({text}, 1) = ']'"
+            end = f" WHEN {text} = '[]' THEN NULL WHEN {is_list} THEN right({text}, {most})"
+        large = f"WHEN {size} > 65536 THEN pg_size_pretty(CAST({size} AS bigint)) || ' stored'"
+        cases = f"{large}{end} ELSE nullif(left({text}, {most}), '')"
+        return f"(SELECT CASE {cases} END FROM (SELECT {expression} AS qmon_value) AS e)"  # noqa: S608 - quoted
 
     def text_of(self, columns: Sequence[str]) -> str:
         r"""``CAST(a AS text)``; of several joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""

@@ -44,8 +44,10 @@ class RowColumn:
 
     @property
     def kind(self) -> str:
-        """The type of the column with the message; empty: it is another column, or not known."""
-        return self.group.payload_type if self.column == self.group.payload else ""
+        """The type of the column with the message or its error; empty: it is another column, or not known."""
+        if self.column.element is not None:
+            return ""
+        return dict(self.group.types).get(column_of(self.column, self.table), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class GroupNames:
             "owner": self.column(group.owner),
             "attempts": self.column(group.attempts),
             "payload": self.column(group.payload),
+            "error": self.column(group.error),
             "rows": self.where(states[0].when if len(states) == 1 else Some(tuple(state.when for state in states))),
             "late": self.where(group.late(states)),
         }

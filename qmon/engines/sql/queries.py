@@ -278,6 +278,8 @@ def _identifier(slot: Placeholder, quoted: str, kind: str, engine: Engine) -> st
     """An identifier, as a literal, or for a column of type ``kind`` as a value that can be converted to text."""
     if slot.form == "literal":
         return engine.literal(quoted)
+    if slot.form == "newest":
+        return engine.newest(f"{slot.of}.qmon_{slot.name}" if slot.of else quoted, kind)
     return engine.readable(quoted, kind) if slot.form == "read" else quoted
 
 
@@ -289,8 +291,8 @@ def _of_row(
         return text
     if isinstance(value, RowColumn) and slot.form in ("utc", "moment"):
         return _utc(slot, text, value.zone, engine)
-    if isinstance(value, RowColumn) and slot.form == "read":
-        return engine.readable(text, value.kind)
+    if isinstance(value, RowColumn) and slot.form in ("read", "newest"):
+        return engine.readable(text, value.kind) if slot.form == "read" else engine.newest(text, value.kind)
     if isinstance(value, RowColumn) and slot.form in ("text", "identifier"):
         return engine.text_of([text]) if slot.form == "text" else text
     raise BadInput(f"{query} has another use for {slot.name} than {value!r}")

@@ -28,6 +28,7 @@ Form = Literal[
     "values",
     "order",
     "read",
+    "newest",
 ]
 
 
@@ -87,8 +88,8 @@ _DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
     "sqlserver": re.compile(r"(?P<bracket>\[(?:[^\]]|\]\])*\])|(?P<unclosed>\[)|" + _COMMON, re.VERBOSE | re.DOTALL),
 }
 _BLOCK_EDGE: Final = re.compile(r"/\*|\*/")
-_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|moment|clock|type|recompile|where|values|order|read"
-_WITH_ALIAS: Final = ("list", "set", "text", "numbered", "on", "utc", "moment", "values")
+_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|moment|clock|type|recompile|where|values|order|read|newest"
+_WITH_ALIAS: Final = ("list", "set", "text", "numbered", "on", "utc", "moment", "values", "newest")
 _SLOT: Final = re.compile(rf"\{{([a-z_][a-z0-9_]*)(\?)?(?:!({_FORMS})(?:\.([a-z]+))?)?\}}")
 
 

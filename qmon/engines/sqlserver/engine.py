@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree
 
 from qmon.engines import drivers
-from qmon.engines.base import Bound, EngineName, Session, Target, Value
+from qmon.engines.base import MOST_OF_AN_ERROR, Bound, EngineName, Session, Target, Value
 from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import lookup, without
@@ -180,6 +180,18 @@ class SqlServer:
         if kind == "sql_variant":
             return f"CONVERT(nvarchar(4000), {column})"
         return f"{column}.ToString()" if kind in _OBJECTS else column
+
+    def newest(self, expression: str, kind: str) -> str:
+        """JSON is a text here, of which the end is shown: ``OPENJSON`` needs 2016 and fails on what is no JSON."""
+        size, text = "DATALENGTH(e.qmon_value)", "CONVERT(nvarchar(max), e.qmon_value, 1)"
+        cases = (
+            f"WHEN {size} > 65536 THEN CONVERT(nvarchar(20), {size} / 1024) + N' kB'"
+            f" WHEN {text} IN (N'', N'[]') THEN NULL"
+            f" WHEN LEFT({text}, 1) = N'[' AND RIGHT({text}, 1) = N']' THEN RIGHT({text}, {MOST_OF_AN_ERROR})"
+            f" ELSE LEFT({text}, {MOST_OF_AN_ERROR})"
+        )
+        value = self.readable(expression, kind)
+        return f"(SELECT CASE {cases} END FROM (SELECT {value} AS qmon_value) AS e)"  # noqa: S608 - quoted
 
     def text_of(self, columns: Sequence[str]) -> str:
         r"""``CONVERT(…)`` to text; of several joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""

@@ -101,7 +101,7 @@ class Group:
         where: true of all rows of the group.
         times: the meaning of times without a zone.
         zones: what is known about each column from the catalog.
-        payload_type: type of the payload column, from the catalog.
+        types: types of the columns with the message and its error, from the catalog.
         library: the library that the tables belong to; empty for the user's own.
     """
 
@@ -122,7 +122,7 @@ class Group:
     where: Condition | None = None
     times: str | None = None
     zones: tuple[tuple[TableColumn, Zone], ...] = ()
-    payload_type: str = ""
+    types: tuple[tuple[TableColumn, str], ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
     library: str = ""
     source: LayoutSource = LayoutSource.DISCOVERY

@@ -61,6 +61,7 @@ class ListedSample:
     owner: str | None
     attempts: int | None
     payload: str | None
+    error: str | None
     at: str | None
     listed: int
     place: int

@@ -372,7 +372,11 @@ class EmptySample:
 
 @dataclass(frozen=True, slots=True)
 class MessageSample:
-    """One row per message, for the queue screen. ``age_s``: seconds since it was started, or else enqueued."""
+    """One row per message, for the queue screen.
+
+    ``age_s``: seconds since it was started, or else enqueued. ``error``: the newest end of its last error, at most 200
+    characters, ``None`` if it has none or no column contains it.
+    """
 
     id: str
     state: str
@@ -380,6 +384,7 @@ class MessageSample:
     owner: str | None
     attempts: int | None
     payload: str | None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

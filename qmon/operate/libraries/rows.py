@@ -110,7 +110,7 @@ class ChosenMessages:
         if not late:
             return of_rows | {"still": names.where(*self._still())}
         gone = names.where((group.gone if self._proves else None) or NEVER)
-        return of_rows | {"gone": gone, "holds": names.where(*self._holds), "error": names.column(group.error)}
+        return of_rows | {"gone": gone, "holds": names.where(*self._holds)}
 
     def _look_into(self, sql: Sql) -> None:
         """Find out which columns hold bytes, of those that must contain a text."""

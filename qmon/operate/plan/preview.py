@@ -83,7 +83,7 @@ def first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection)
     names = column_names(layout, structure, query.wanted.since)
     if layout.data_table is None and layout.payload is not None:
         names |= {"payload": structure.typed(layout.payload), "sized": sized(sql, layout.table, layout.payload)}
-    names["error"] = layout.error
+    names["error"] = None if layout.error is None else structure.typed(layout.error)
     given = marks_for(sql.engine.name, marks, structure.key)
     found = {row.key: row for row in sql.fetch(FirstMessage, "first", names, given)}
     seen = [found[key] for key, _ in marks if key in found]

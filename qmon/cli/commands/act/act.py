@@ -1,4 +1,4 @@
-"""The keys of the dashboard as commands: ``qmon requeue``, ``purge``, ``pause``, ``repair``, ``undo`` and others."""
+"""The dashboard's actions as commands: ``qmon requeue``, ``purge``, ``pause``, ``repair``, ``undo`` and others."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 class StateChoice(StrEnum):
-    """The state of the messages that are meant."""
+    """The state of the messages to act on."""
 
     READY = "ready"
     SCHEDULED = "scheduled"
@@ -90,7 +90,7 @@ Payload = Annotated[
 
 @dataclass(frozen=True)
 class ActTexts:
-    """Which messages are meant, by what they and their errors contain."""
+    """Options that select messages by age, error or payload."""
 
     newer_than: NewerThan = None
     error: Error = None
@@ -99,7 +99,7 @@ class ActTexts:
 
 @dataclass(frozen=True)
 class Dead:
-    """Which dead messages are meant."""
+    """Options that select dead messages."""
 
     ids: Ids = None
     error: Error = None
@@ -109,7 +109,7 @@ class Dead:
     limit: Max = None
 
     def choice(self) -> Choice:
-        """The same for the operator."""
+        """Return the selection for the operator."""
         from qmon.model.operations import Choice
 
         return Choice(
@@ -125,7 +125,7 @@ class Dead:
 
 @dataclass(frozen=True)
 class Pace:
-    """How a redrive goes on."""
+    """Options for the speed of a redrive and when it stops."""
 
     rate: Annotated[
         str,
@@ -139,7 +139,7 @@ class Pace:
     ] = "5"
 
     def limits(self) -> RedriveLimits:
-        """The same for the operator; ``BadInput`` for what is no number."""
+        """Return the limits for the operator. Raises ``BadInput`` if a value is not a number."""
         from qmon.model.operations import RedriveLimits
 
         failures = _number("--stop-after", self.stop_after)
@@ -149,7 +149,7 @@ class Pace:
 
 
 def _number(option: str, text: str) -> float | None:
-    """A number, with ``/s`` behind it or not; ``none``: ``None``."""
+    """Parse a number with or without ``/s``. ``none`` gives ``None``. Raises ``BadInput``."""
     if text == "none":
         return None
     try:
@@ -163,7 +163,7 @@ def _number(option: str, text: str) -> float | None:
 
 @dataclass(frozen=True)
 class Which:
-    """Which messages are meant."""
+    """Options that select messages by id, age, state or owner."""
 
     ids: Ids = None
     older_than: OlderThan = None
@@ -179,7 +179,7 @@ class Which:
     limit: Max = None
 
     def choice(self) -> Choice:
-        """The same for the operator; ``BadInput`` for a list of owners or ids that is none."""
+        """Return the selection for the operator. Raises ``BadInput`` for invalid owners or ids."""
         from qmon.model.operations import Choice
 
         owners = _owner_states(self.owners)
@@ -187,7 +187,7 @@ class Which:
 
 
 def split(texts: list[str] | None) -> tuple[str, ...]:
-    """The ids in ``--ids``."""
+    """Return the ids given with ``--ids``, without duplicates. Raises ``BadInput`` for an empty id."""
     from qmon.model.layout.ids import split_ids
 
     found = [part for text in texts or () for part in split_ids(text)]

@@ -1,1 +1,1 @@
-"""``qmon bench``: the command, and how its report is shown."""
+"""``qmon bench``: the command and its output."""

@@ -1,4 +1,4 @@
-"""``qmon bench``: the queue designs side by side on your own server."""
+"""``qmon bench``: compares the queue designs on your own server."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _parts(text: str) -> tuple[Part, ...]:
 
 
 def _announce(target: Target, plan: BenchPlan, schema: str) -> None:
-    """Say what is about to happen, before anything does."""
+    """Print what the bench will do before it starts."""
     loads, dequeues = plan.loads(), plan.dequeues()
     seconds = len(loads) * (plan.warm_up_s + plan.seconds + _BETWEEN_S) + len(dequeues) * _DEQUEUE_S
     note(f"qmon bench: creates the schema {schema} in {clean(target.name)}, works in it alone, and drops it at the end")
@@ -155,7 +155,7 @@ def _announce(target: Target, plan: BenchPlan, schema: str) -> None:
 
 
 def _allowed(target: Target, *, yes: bool) -> None:
-    """Raise ``BadInput`` where the target is not to be loaded, or nobody says that it may be."""
+    """Raise ``BadInput`` if the target is read-only, or is marked prod and not confirmed."""
     if target.read_only:
         raise BadInput(f"{target.name} is marked read_only: a bench writes; nothing was created")
     if not target.prod or yes:
@@ -169,7 +169,7 @@ def _allowed(target: Target, *, yes: bool) -> None:
 
 @contextmanager
 def _meter() -> Iterator[tuple[_Tell, _Finish]]:
-    """A bar on a terminal with each result above it; elsewhere a line for each result; all on standard error."""
+    """Show progress on standard error: a bar with results above it on a terminal, otherwise a line for each result."""
     from qmon.cli.commands.bench.text import one_line
 
     if not sys.stderr.isatty():

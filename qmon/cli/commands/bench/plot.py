@@ -1,4 +1,4 @@
-"""Draws a bench as an SVG picture, alone or in an HTML page: bars for each design, and how its rate went over time."""
+"""Draws a bench as SVG, alone or in an HTML page: bars per design, and the rate over time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COLOUR: Final = {False: "#2a78b5", True: "#d9822b"}
 
 
 def kind_of(place: Path) -> Kind:
-    """What to draw into a file of this name; raises ``BadInput`` for another than .svg or .html."""
+    """Return the kind of drawing for a file name. Raises ``BadInput`` if it is neither .svg nor .html."""
     match place.suffix.lower():
         case ".svg":
             return "svg"
@@ -38,7 +38,7 @@ def kind_of(place: Path) -> Kind:
 
 
 def draw(report: Report, kind: Kind) -> str:
-    """The picture."""
+    """Return the picture as text."""
     out: list[str] = []
     y = _MARGIN
     conditions = ", ".join(f"{name} {value}" for name, value in report.conditions.settings.items())
@@ -69,7 +69,7 @@ def draw(report: Report, kind: Kind) -> str:
 
 
 def _block(out: list[str], y: int, title: str, found: Sequence[CaseResult]) -> int:
-    """Bars and lines of one batch size; returns where it ends."""
+    """Draw bars and lines of one batch size. Returns the y coordinate of its end."""
     out.append(_text(_MARGIN, y, title, "title"))
     out.append(_text(_MARGIN + _NAME, y, "blue: healthy; orange: with a transaction held open", "small"))
     out.append(_text(_MARGIN + _NAME + _WIDE + 90, y, "over the run", "small"))
@@ -109,7 +109,7 @@ def _bar(y: float, share: float, label: str, style: str) -> str:
 
 
 def _text(x: float, y: float, content: str, style: str = "") -> str:
-    """A text that begins at a place; ``style``: its class."""
+    """Return a text element that begins at a point. ``style``: its class."""
     more = f' class="{style}"' if style else ""
     return f'<text x="{x:g}" y="{y:g}"{more}>{escape(content)}</text>'
 
